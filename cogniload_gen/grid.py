@@ -1,7 +1,7 @@
 """Which puzzles: their cells, addresses and ids, and their rows, made when they are read."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -34,10 +34,9 @@ class Batch(NamedTuple):
     indices: tuple[int, ...]
     keys: "np.ndarray"
 
-    def part(self, rows: Sequence[int]) -> "Batch":
-        """Return some of the puzzles."""
-        cells = tuple(self.cells[row] for row in rows)
-        return Batch(cells, tuple(self.indices[row] for row in rows), self.keys[rows])
+    def part(self, start: int, stop: int) -> "Batch":
+        """Return the puzzles from `start` up to `stop`."""
+        return Batch(*(field[start:stop] for field in self))
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
         whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
         columns = dict(zip(whole.column_names, whole.columns, strict=True))
         columns["puzzle"] = render(parts, places)
-        return whole_table(selection, batch.part(range(start, stop)), schema, columns)
+        return whole_table(selection, batch.part(start, stop), schema, columns)
 
     clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
     size = max(1, int(TABLE_CLAUSES / clauses.mean()))

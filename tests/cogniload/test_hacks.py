@@ -74,11 +74,6 @@ def test_the_plain_truth_is_paid_and_an_error_in_the_first_statement_is_not(form
     assert sum(earned({"text": "{poi} {truth}."})) == len(PUZZLES)
 
 
-def test_the_hacks_are_sixty_and_a_third_was_found_by_search():
-    assert len(HACKS) >= 60
-    assert 3 * sum(hack["by"] == "search" for hack in HACKS) >= len(HACKS)
-
-
 @pytest.mark.parametrize("hack", HACKS, ids=lambda hack: json.dumps(hack)[:80])
 def test_no_hack_earns_more_than_an_error_in_the_first_statement(hack):
     assert set(earned(hack)) == {0}

@@ -1,7 +1,6 @@
 """The step reader: agreement with independent writers, promises of the rules, hostile text."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import within
 
-from cogniload_gen import benchmarks, generate_puzzles
+from cogniload_gen import benchmarks
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.reader import Block, Reader, Value, Verdict
+from cogniload_gen.cogniload.steps.reader import Reader, Value, Verdict
 from cogniload_gen.cogniload.steps.rules import (
     LONGEST,
     MARGIN,
@@ -21,7 +20,6 @@ from cogniload_gen.cogniload.steps.rules import (
     lexicon_of,
     read_steps,
 )
-from cogniload_gen.cogniload.steps.story import align
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")
@@ -299,12 +297,6 @@ def test_no_text_does_harm(text):
             assert 0 <= value.start < value.end <= len(text)
 
 
-def test_no_cut_does_harm():
-    row = load("traces_1")[7]
-    for end in range(0, len(row["response"]), 97):
-        read_all(row["response"][:end], row)
-
-
 @pytest.mark.parametrize("name", ["(Bob", "[", "B*+", "(a+)+$", "\u4e00(", "a-(b", "B\\"])
 def test_no_name_and_no_value_is_read_as_a_pattern(name):
     for other in ("Bob", "bank"):
@@ -332,52 +324,3 @@ def test_no_text_of_more_words_than_the_most_is_read():
     room = (MOST_WORDS - len(lexicon_of(ROW["puzzle"]).read(right)) - 2) // 2
     assert read_all("1\n" * room + right, ROW).read
     assert not read_all("1\n" * (room + 2) + right, ROW).read
-
-
-def test_quoted_statements_are_aligned_in_linear_time():
-    """The earlier blocks are moved at the first quote alone, also where it is no statement's."""
-
-    class Counted(Block):
-        moves = 0
-
-        def __setattr__(self, name, value):
-            Counted.moves += name == "statements"
-            super().__setattr__(name, value)
-
-    quote = Value(("clothes_hat",), "pink", frozenset(), "quoted", True, 0, 0)
-    blocks = [Counted((0,), False, i, cited=[quote]) for i in range(1, 201)]
-    Counted.moves = 0
-    align(blocks, solve_steps(PUZZLE))
-    assert Counted.moves < 3 * len(blocks)
-
-
-def test_of_a_hundred_thousand_numbered_lines_and_a_longer_text_nothing_is_read():
-    row = generate_puzzles(2, 30, 50, 1).to_pylist()[0]
-    forms = ("{}.\n", "1.{}\n")
-    texts = ["".join(form.format(i) for i in range(1, 100_001)) for form in forms]
-    for text in (*texts, *(text[:LONGEST] for text in texts), "Ann: red hat, " * 100_000):
-        with within(30):
-            assert not read_all(text, row).read
-
-
-def test_a_list_of_numbers_is_gone_through_once_however_many_statements_there_are():
-    """The calls that a reading makes are counted, since time depends on the machine."""
-    calls = []
-    for N in (10, 200):
-        row = generate_puzzles(1, N, 50, 1).to_pylist()[0]
-        numbers = ", ".join(map(str, range(1, N + 1)))
-        text = f"{N}. {row['poi']} is fine. " + f"{numbers}, " * (4000 // N) + "people"
-        lexicon = lexicon_of(row["puzzle"])
-        words = lexicon.read(text)
-        calls.append(0)
-
-        def count(*_):
-            calls[-1] += 1
-
-        sys.setprofile(count)
-        try:
-            Reader(lexicon).read(words)
-        finally:
-            sys.setprofile(None)
-    few, many = calls
-    assert many < 1.5 * few

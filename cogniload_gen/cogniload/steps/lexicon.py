@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache, partial
-from itertools import accumulate, chain, product
+from functools import cache
+from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -56,24 +56,6 @@ class Word(NamedTuple):
 KIND = itemgetter(0)
 
 
-class Phrase(NamedTuple):
-    """A spelling of several words: its pattern, the one word for it, and how it may be written."""
-
-    pattern: re.Pattern
-    value: str
-    forms: tuple[str, ...]
-
-    @classmethod
-    def of(cls, spelling: str, value: str) -> "Phrase":
-        """The phrase of a spelling; any of its words may be joined by a space or a hyphen."""
-        parts = re.split("[ -]", spelling)
-        joints = product(" -", repeat=len(parts) - 1)
-        forms = ("".join(chain(*zip(parts, (*joint, ""), strict=True))) for joint in joints)
-        words = "[ -]".join(map(re.escape, parts))
-        alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end, since a literal is found fastest
-        return cls(re.compile(words + alone, re.DOTALL), value, tuple(forms))
-
-
 class Lexicon:
     """What words mean in the responses to one puzzle, and the puzzle as numbers of categories.
 
@@ -107,12 +89,14 @@ class Lexicon:
         self.apart = own["apart"]
         for word in own["ignored"].split():
             self.words.pop(word, None)
-        self.phrases: list[Phrase] = []
+        self.phrases: list[tuple[list[str], re.Pattern, str]] = []
         for listed, value in spellings(self.values, language).items():
             spelling = self.split(listed)
             if " " in spelling or "-" in spelling:
-                one_word = spelling.replace(" ", "-")
-                self.phrases.append(Phrase.of(spelling, one_word))
+                parts, one_word = re.split("[ -]", spelling), spelling.replace(" ", "-")
+                alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end: literals are found fastest
+                pattern = re.compile("[ -]".join(map(re.escape, parts)) + alone, re.DOTALL)
+                self.phrases.append((parts, pattern, one_word))
                 self.words.setdefault(one_word, ("value", value))
             self.words[spelling] = "value", value
         for name in self.people:
@@ -147,9 +131,9 @@ class Lexicon:
     def read(self, response: str) -> list[Word]:
         """The words of a response that mean something; runs of others are one "word" each."""
         text = self.split(plain(response))
-        for pattern, value, forms in self.phrases:
-            if any(form in text for form in forms):
-                text = pattern.sub(partial(padded, value), text)
+        for parts, pattern, one_word in self.phrases:
+            if all(part in text for part in parts):
+                text = pattern.sub(lambda _, word=one_word: word, text)  # of the same length
         pieces = self.token.findall(text)
         for piece in {*pieces} - self.meanings.keys():
             word = piece.rstrip(" ")
@@ -178,11 +162,6 @@ def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
         if kind:
             words.append(Word(kind, data, start, start + length))
     return words
-
-
-def padded(value: str, match: re.Match[str]) -> str:
-    """Return a value, filled up with spaces to the length of the text that it replaces."""
-    return value.ljust(len(match[0]))
 
 
 def look_up(word: str, lexicon: Lexicon) -> tuple[str, str | int]:

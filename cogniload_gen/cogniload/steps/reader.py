@@ -124,7 +124,7 @@ class Reader:
         self.last_of: dict[str, str] = {}
         self.recent = NOBODY
         self.order: tuple[str, ...] = ()
-        self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
+        self.columns: list[tuple[frozenset[str], str | None]] | None = None
         self.heading = NOBODY
         self.words: list[Word] = []
         self.kinds: list[str] = []
@@ -193,33 +193,29 @@ class Reader:
         if self.columns is None:
             self.heading = people_of(cells[0]) or self.heading
             self.columns = [self.read_head(cell) for cell in cells]
-            heads = tuple(noun for _, noun, _ in self.columns if noun)
+            heads = tuple(noun for _, noun in self.columns if noun)
             if len(set(heads)) == len(self.lexicon.categories):
                 self.order = tuple(dict.fromkeys(heads))
             return
         if cells[0]:
             self.read_sentence(cells[0], True)
-        no_column = NOBODY, None, False
-        columns = [*self.columns, *[no_column] * len(cells)][: len(cells)]
-        for cell, (_, _, is_state) in zip(cells[1:], columns[1:], strict=True):
-            if not is_state:
+        columns = [*self.columns, *[(NOBODY, None)] * len(cells)]
+        for cell, (who, _) in zip(cells[1:], columns[1:], strict=False):
+            if not who:
                 self.block.subject = NOBODY
                 for start, end in sentence_bounds(cell, list(map(KIND, cell))):
                     self.read_sentence(cell[start:end], False, anchors=False)
-        alone = [cell[0] for cell in cells if [word.kind for word in cell] == ["person"]]
-        owner = people_of(alone)
-        for cell, (who, noun, is_state) in zip(cells[1:], columns[1:], strict=True):
-            if is_state:
+        owner = people_of([cell[0] for cell in cells if [w.kind for w in cell] == ["person"]])
+        for cell, (who, noun) in zip(cells[1:], columns[1:], strict=False):
+            if who:
                 self.read_cell(cell, owner if noun and owner else who, noun)
 
-    def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None, bool]:
-        """Whose values a column has, in which category, and whether it has any."""
-        people = people_of(cell)
+    def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None]:
+        """Whose values a column has, nobody's if it has none, and in which category."""
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
         noun = nouns[0] if len(nouns) == 1 else None
         whose = self.heading if len(self.heading) == 1 else frozenset([self.poi])
-        who = people or (whose if noun else NOBODY)
-        return who, noun, bool(who)
+        return people_of(cell) or (whose if noun else NOBODY), noun
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
         """A cell of a column of one person, or of one category of a person."""

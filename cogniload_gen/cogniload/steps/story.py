@@ -63,26 +63,22 @@ class Sorted(NamedTuple):
 
 def align(blocks: Sequence[Block], solution: Solution) -> None:
     """Find out which statement each block is about; what it quotes decides over its label (S2)."""
-    N = len(solution.statements)
     labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] != END and b.start]
     quoting = [b for b in labelled if b.cited and not b.soft]
     quotes = any(
         sum(cites(b, b.labels[0] + by, solution) for b in quoting) > 1 for by in range(-2, 3)
     )
-    offset = last = last_cited = 0
+    offset = last = 0
     for block in blocks:
         block.statements = block.labels
     for block in labelled:
-        guess = block.labels[0] + offset
-        if block.soft:
-            guess = by_content(block, guess, last, solution)
-        elif block.cited and quotes:
-            near = range(max(last_cited, guess - 3) + 1, guess + 3)
+        guess = block.labels[0] + offset * (not block.soft)
+        if quotes and block.cited and not block.soft:
+            near = range(max(last, guess - 3) + 1, guess + 3)
             fits = [t for t in near if cites(block, t, solution)]
             guess = min(fits, key=lambda t: abs(t - guess), default=guess)
-            offset, last_cited = guess - block.labels[0], guess
+            offset, last = guess - block.labels[0], guess
         block.statements = (max(0, guess),)
-        last = guess if 0 < guess <= N else last
 
 
 def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
@@ -145,23 +141,6 @@ def cites(block: Block, t: int, solution: Solution) -> bool:
         for part in parts
         for value in islice(values, len(part))
     )
-
-
-def by_content(block: Block, guess: int, last: int, solution: Solution) -> int:
-    """The statement that a block means which says "the next one" or "the last one"."""
-    quoted = {
-        (category, item.value)
-        for item in block.evidence
-        if isinstance(item, Value) and item.role == "quoted"
-        for category in item.categories
-    }
-    needs = [set(conditions.items()) for conditions, _ in solution.statements]
-    N = len(needs)
-    if not quoted or (0 < guess <= N and needs[guess - 1] <= quoted):
-        return guess
-    fits = [t for t in range(last + 1, N + 1) if needs[t - 1] <= quoted]
-    whole = [t for t in fits if quoted <= needs[t - 1] | {*solution.statements[t - 1][1].items()}]
-    return (whole or fits or [guess])[0]
 
 
 def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
