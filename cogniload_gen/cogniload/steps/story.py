@@ -390,7 +390,7 @@ def find_stories(
                 if key not in cheapest or total < cheapest[key].cost:
                     cheapest[key] = Story(total, state, error, story)
         stories = best(cheapest.values()) if len(cheapest) > 1 else list(cheapest.values())
-    asked = lexicon.place[lexicon.solution.category]
+    asked = lexicon.place.get(lexicon.solution.category, 0)  # of a whole state, nothing is answered
     told = tests(final, lexicon.place, FINAL, FINAL)
     ended = []
     for story in stories:
