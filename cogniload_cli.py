@@ -418,7 +418,7 @@ def push(parser: "Parser", words: Words) -> None:
     parser.flag("private", "make a new REPO private")
     text = "write the folder that would be uploaded, and upload nothing"
     parser.option("dry-run", "DIR", text, type=Path)
-    add_puzzle_options(parser, own_splits=False)
+    add_puzzle_options(parser)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.push import push as upload
 
