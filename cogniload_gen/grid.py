@@ -36,7 +36,7 @@ class Batch(NamedTuple):
 
     def part(self, start: int, stop: int) -> "Batch":
         """Return the puzzles from `start` up to `stop`."""
-        return Batch(*(field[start:stop] for field in self))
+        return Batch(self.cells[start:stop], self.indices[start:stop], self.keys[start:stop])
 
 
 @dataclass(frozen=True)
@@ -190,19 +190,13 @@ def whole_table(
     selection: Grid, batch: Batch, schema: "pa.Schema", columns: Mapping[str, Any]
 ) -> "pa.Table":
     """Return the table of a batch: `columns` and those that its addresses tell."""
-    import numpy as np
     import pyarrow as pa
 
     from cogniload_gen.text import arrow
 
-    columns = address_columns(selection, batch) | dict(columns)
-    for name, kind in zip(schema.names, schema.types, strict=True):
-        values = columns[name]
-        if isinstance(values, list) and kind == pa.string():
-            columns[name] = arrow(values)
-        elif isinstance(values, list) and kind in (pa.int64(), pa.float64()):
-            columns[name] = arrow(np.array(values, str(kind)))
-    return pa.table({name: columns[name] for name in schema.names}, schema)
+    own = address_columns(selection, batch)
+    made = {name: arrow(own[name]) for name in own.keys() - columns.keys()} | dict(columns)
+    return pa.table({name: made[name] for name in schema.names}, schema)
 
 
 FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**24

@@ -1,25 +1,26 @@
 """Many texts at once: Arrow joins them from a table of fragments."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 
-def arrow(values: np.ndarray | Sequence[str]) -> pa.Array:
+def arrow(values: np.ndarray | Sequence[Any]) -> pa.Array:
     """Return numbers or texts as an Arrow array.
 
     `pa.array` imports pandas, which takes a process longer than to make its first puzzle.
     """
     parts: list[np.ndarray | bytes]
-    if isinstance(values, np.ndarray):
-        kind, parts = pa.from_numpy_dtype(values.dtype), [np.ascontiguousarray(values)]
-    else:
+    if len(values) and isinstance(values[0], str):
         texts = [value.encode() for value in values]
         ends = offsets(np.array([*map(len, texts)], np.int64)).astype(np.int32)
         kind, parts = pa.string(), [ends, b"".join(texts)]
+    else:
+        numbers = np.ascontiguousarray(values)
+        kind, parts = pa.from_numpy_dtype(numbers.dtype), [numbers]
     return pa.Array.from_buffers(kind, len(values), [None, *map(pa.py_buffer, parts)])
 
 

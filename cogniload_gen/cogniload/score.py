@@ -423,8 +423,11 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         budget = f"{counts['context_budget']:,} tokens"
         why = f"no response, or prompt and response reached the budget of {budget}"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})
-    start = start_of_state(response.lower(), columns["poi"].lower())
-    values = read_state(response.lower()[start:], gold)
+    lower, poi = response.lower(), re.escape(columns["poi"].lower())
+    names = [match.start() for match in re.finditer(rf"\b{poi}\b", lower)]
+    line = lower.rfind("\n", 0, names[-1]) if names else 0
+    start = next((name for name in names if name > line), 0)
+    values = read_state(lower[start:], gold)
     if not values:
         why = "no attribute is stated"
         return Score(Outcome.WRONG_OTHER, None, None, why, {"state_share": 0.0})
@@ -434,7 +437,7 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     why += f": {', '.join(wrong)}" * bool(wrong)
     outcome = Outcome.WRONG_LOGIC if wrong else Outcome.CORRECT_VALID
     read = ", ".join(f"{category}: {value}" for category, value in values.items())
-    place = places_in(response, (start, len(response.lower())))
+    place = places_in(response, (start, len(lower)))
     return Score(outcome, read, place, why, {"state_share": share})
 
 
@@ -445,13 +448,6 @@ def attributes(answer: str) -> dict[str, str]:
     if not values.keys() <= WORDS.keys():
         raise ValueError(f"answer must be a value for each category, got {answer[:100]!r}")
     return values
-
-
-def start_of_state(response: str, poi: str) -> int:
-    """Return where the PoI's state starts in a lowercase response; 0 if it has no such name."""
-    names = [match.start() for match in re.finditer(rf"\b{re.escape(poi)}\b", response)]
-    line = response.rfind("\n", 0, names[-1]) if names else 0
-    return next((start for start in names if start > line), 0)
 
 
 def read_state(text: str, categories: dict[str, str]) -> dict[str, str]:

@@ -133,7 +133,7 @@ class Lexicon:
         text = self.split(plain(response))
         for parts, pattern, one_word in self.phrases:
             if all(part in text for part in parts):
-                text = pattern.sub(lambda _, word=one_word: word, text)  # of the same length
+                text = pattern.sub(one_word.replace("\\", r"\\"), text)  # of the same length
         pieces = self.token.findall(text)
         for piece in {*pieces} - self.meanings.keys():
             word = piece.rstrip(" ")

@@ -226,8 +226,6 @@ def trace_key(row_id: str) -> int:
     return address_key("cogniload-errors", 0, row_id)
 
 
-OTHERS = {*LANGUAGES} - {ENGLISH}
-
 TRACE_SCHEMA = pa.schema(
     {
         "id": pa.string(), "puzzle": pa.string(), "answer": pa.string(), "style": pa.string(),
@@ -243,12 +241,12 @@ def trace_source(source: Source) -> Source:
 
     Raises ValueError for puzzles of which there are no traces.
     """
-    grid = source.selection
-    name, ours = grid.benchmark, grid.benchmark == "cogniload" and grid.twin != "question=state"
-    if not ours or {grid.language, grid.twin} & {*OTHERS, *(f"language={one}" for one in OTHERS)}:
+    grid, others = source.selection, {*LANGUAGES} - {ENGLISH}
+    refused = others | {"question=state", *(f"language={language}" for language in others)}
+    if grid.benchmark != "cogniload" or {grid.language, grid.twin} & refused:
         allowed = "CogniLoad puzzles in English that ask for one value"
         changes = f"language {grid.language}, twin {grid.twin}"
-        raise ValueError(f"errors are planted in {allowed}, got {name}, {changes}")
+        raise ValueError(f"errors are planted in {allowed}, got {grid.benchmark}, {changes}")
     fields = ("style", "response", "steps", "label", "first_error", "error")
 
     def make(batch: Batch) -> Iterator[pa.Table]:

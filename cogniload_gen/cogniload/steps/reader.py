@@ -133,7 +133,7 @@ class Reader:
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
-            "they": self.on_they, "all": self.on_all, "people": self.on_people,
+            "all": self.on_all, "people": self.on_people,
             "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
             "old": self.on_old, "back": self.on_back,
             "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
@@ -354,16 +354,9 @@ class Reader:
             label = (int(word.data),), False, i + 1
         elif kind == "next" and starts:
             label = (self.current + 1,), True, i + 1
-        elif self.says_last(i, starts):
+        elif kind == "last" and self.kinds[i + 1] in SETS.last and (starts or before == "word"):
             label = (self.N,), True, i + 2
         return label
-
-    def says_last(self, i: int, starts: bool) -> bool:
-        """Whether words[i] begins "the last one", "the final statement" or the like."""
-        kind, after = self.words[i].kind, self.kinds[i + 1]
-        if kind == "end":
-            return after == "label" and self.kinds[i + 2] != "number"
-        return kind == "last" and after in SETS.last and (starts or self.kinds[i - 1] == "word")
 
     def list_end(self, i: int) -> int:
         """Where the numbers end that are listed from words[i] on ("5", "5 to 9", "2, 4 and 5").
@@ -469,12 +462,6 @@ class Reader:
         last = self.last_of.get(kind)
         return frozenset([last]) if last else NOBODY
 
-    def on_they(self, i: int) -> None:
-        """ "They", where nobody is meant yet."""
-        if not self.voice.quoted and not self.voice.who:
-            self.voice.who = self.last_group or frozenset([self.poi])
-            self.block.subject = self.voice.who
-
     def on_all(self, i: int) -> None:
         """ "Both" or "all"."""
         if not self.voice.quoted and self.kinds[i - 1] != "not":
@@ -526,8 +513,7 @@ class Reader:
         if voice.quoted and voice.citing:
             self.block.cited.append(value)
         voice.old = False
-        if voice.negated and kinds[i + 1] not in ("and", "comma", "slash", "noun", "word"):
-            voice.negated = False
+        voice.negated = False
 
     def mark(self, i: int) -> str:
         """What stands after the value at words[i] and its noun: a check mark, an arrow, ..."""

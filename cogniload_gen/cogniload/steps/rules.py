@@ -9,13 +9,12 @@ S1. Text. Marks of emphasis, quotation, LaTeX and JSON count for nothing; arrows
     names the person or the category of each column.
 S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the third", "statements 5
     to 9" and the like begin a block about these statements; so does, within a line, a label that
-    leads on. "Next" and "the last one" do as well: which statement they mean is decided by the
-    conditions that follow. Where a block quotes a statement ("The people wearing ... put on ..."),
-    the quoted one is meant. "Initially" begins a block
-    about the initial state, "finally", "in the end" and "That gives" one about the final state; the
-    last sentence is the answer if it has a value of the question's category and no other. Of
-    blocks that go back and forth, the longest chain in which the statements rise counts, and others
-    only for statements that are not in it.
+    leads on. "Next" and "the last one" do as well. Where a block quotes a statement ("The people
+    wearing ... put on ..."), the quoted one is meant, and labels after it are off by as much.
+    "Initially" begins a block about the initial state, "finally", "in the end" and "That gives" one
+    about the final state; the last sentence is the answer if it has a value of the question's
+    category and no other. Of blocks that go back and forth, the longest chain in which the
+    statements rise counts, and others only for statements that are not in it.
 S3. People. A value is of the person named last in its sentence, of several if they are joined
     ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
     PoI. A sentence that names nobody goes on with the people of its block; a block that named

@@ -110,9 +110,8 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
         alone = alone and not (t and others)
         if t and values and not block.named:
             categories = {category for category, _ in stated}
-            quoted = categories != state.keys() and needs.items() & {*stated}
             odd = len(categories) < len(stated) or len(values) + left < len(block.evidence)
-            alone = alone and not (quoted or odd)
+            alone = alone and not odd
             unnamed.append(block)
     for block in unnamed if alone else ():
         give(block, len(block.evidence), poi)
@@ -145,11 +144,7 @@ def cites(block: Block, t: int, solution: Solution) -> bool:
 
 def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
     """The blocks by statement: those of the longest rising chain, else those outside it (S2)."""
-    usable = [
-        b for b in blocks
-        if b.statements[0] >= 0 and max(b.statements) <= N
-        and list(b.statements) == sorted(b.statements)
-    ]  # fmt: skip
+    usable = [b for b in blocks if b.statements[0] >= 0 and max(b.statements) <= N]
     chain = rising(usable)
     inside = {id(block) for block in chain}
     by_statement: list[list[Block]] = [[] for _ in range(N + 1)]
