@@ -298,15 +298,6 @@ def test_factors_solution_that_is_taken_back_as_a_whole_earns_nothing(denial):
         assert step_score(f"{denial}\n{steps}", puzzle) == 0
 
 
-def test_both_benchmarks_may_be_mixed_in_a_batch():
-    mixed = [PUZZLE, FACTOR[8], FACTOR[-1]]
-    names = sorted({name for puzzle in mixed for name in puzzle})
-    given = {name: [puzzle.get(name) for puzzle in mixed] for name in names}
-    texts = [tracking(PUZZLE), FACTOR[8]["solution"], FACTOR[-1]["solution"]]
-    assert step_reward(completions=texts, **given) == [1.0, 1.0, 1.0]
-    assert answer_reward(completions=texts, **given)[1:] == [1.0, 1.0]
-
-
 @pytest.mark.slow
 def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
     """Two steps of TRL's GRPOTrainer with a tiny random model; it finds all columns it needs."""

@@ -82,14 +82,6 @@ class Sentence(NamedTuple):
     start: int = 0
 
 
-class SentenceWindows(NamedTuple):
-    """The sentences of a response in which the answer is looked for, in that order."""
-
-    valid_poi_last_sentence: Sentence
-    poi_last_sentence: Sentence
-    last_sentence: Sentence
-
-
 def score_response(
     response: str,
     *,
@@ -175,10 +167,10 @@ def asked_of(row: Row) -> dict[str, Any]:
 
 
 def _judge(
-    windows: SentenceWindows, gold: str, alternatives: Set[str], language: str
+    windows: Sequence[Sentence], gold: str, alternatives: Set[str], language: str
 ) -> tuple[Outcome, int | None]:
     """Return the outcome (D.5), and the number of the window that decides it; all is folded."""
-    if windows.last_sentence.text == "":
+    if not windows[-1].text:
         return Outcome.WRONG_MAX_CONTEXT, None
     found = [
         (
@@ -208,8 +200,10 @@ def question_category(question: str) -> str:
 
 def sentence_windows(
     response: str, *, poi: str, category: str, language: str = ENGLISH
-) -> SentenceWindows:
-    """Return the sentences that decide a response's outcome (D.3); a missing one is empty.
+) -> list[Sentence]:
+    """Return the three sentences that decide a response's outcome (D.3); a missing one is empty.
+
+    They are the last one about the PoI and the attribute, the last one about the PoI and the last.
 
     Raises ValueError if `category` is not one of the 12 categories.
     """
@@ -225,7 +219,7 @@ def sentence_windows(
     about_poi = [i for i in filled if name in lines[i]]
     valid = (i for i in reversed(about_poi) if any(word in lines[i] for word in qualifiers))
     chosen = next(valid, None), *((some[-1] if some else None) for some in (about_poi, filled))
-    return SentenceWindows(*(last_sentence_of(lines, i) for i in chosen))
+    return [last_sentence_of(lines, i) for i in chosen]
 
 
 def last_sentence_of(lines: list[str], number: int | None) -> Sentence:

@@ -183,8 +183,6 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
         return "not", word
     if len(word) < 3 or word in PLAIN_WORDS:
         return None
-    if word.endswith(("'s", "'")):
-        return lexicon.words.get(word.partition("'")[0])
     if "-" in word:
         parts = [lexicon.words.get(part) for part in word.split("-")]
         return next((part for part in parts if part and part[0] in NAMES), parts[-1])

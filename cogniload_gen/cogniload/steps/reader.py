@@ -176,9 +176,6 @@ class Reader:
 
     def answers(self, sentence: list[Word]) -> bool:
         """Whether the last sentence answers the question, and tells no more of the states."""
-        first = [w.kind for w in sentence if w.kind not in ("hash", "open", "stop", "slash")][:1]
-        if not first or (self.current and first[0] in ("number", "label", "ordinal", "dash")):
-            return False
         if any(w.kind == "person" and w.data != self.poi for w in sentence):
             return False
         category = self.lexicon.solution.category
