@@ -121,7 +121,7 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
     """Return the whole prompts of puzzles of one layout, those of each part in rows of its own."""
     wording = phrases(parts[0].layout.language)
     first = parts[0].layout.question_first
-    order = (first_lines, statements) if first else (statements, last_lines)
+    order = (question_lines, statements) if first else (statements, question_lines)
     ids, bounds = line_up(
         sum(map(len, rows)),
         [
@@ -202,17 +202,12 @@ def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.n
     return ids, ends
 
 
-def last_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions, each below an empty line."""
-    ids = wording.first["question"] + question_numbers(puzzles)
-    return ids, np.arange(len(ids) + 1)
-
-
-def first_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions, each between empty lines."""
-    ids = np.full((len(puzzles.poi), 3), wording.first["line break"])
+def question_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+    """Return the questions, each below an empty line, and above one if it comes first."""
+    width = 3 if puzzles.layout.question_first else 1
+    ids = np.full((len(puzzles.poi), width), wording.first["line break"])
     ids[:, 0] = wording.first["question"] + question_numbers(puzzles)
-    return ids.reshape(-1), np.arange(len(ids) + 1) * 3
+    return ids.reshape(-1), np.arange(len(ids) + 1) * width
 
 
 def question_numbers(puzzles: Puzzles) -> np.ndarray:

@@ -81,7 +81,10 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
             puzzles[level] = make_twins(puzzles[level], selection.twin, batch.keys[row])
             N[row] = np.diff(puzzles[level].first_statement)
 
-    def table(start: int, stop: int) -> pa.Table:
+    clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
+    size = max(1, int(TABLE_CLAUSES / clauses.mean()))
+    for start in range(0, len(batch.cells), size):
+        stop = min(start + size, len(batch.cells))
         parts, places = [], []
         for level, row in rows.items():
             first, last = np.searchsorted(row, [start, stop])
@@ -93,12 +96,7 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
         whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
         columns = dict(zip(whole.column_names, whole.columns, strict=True))
         columns["puzzle"] = render(parts, places)
-        return whole_table(selection, batch.part(start, stop), schema, columns)
-
-    clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
-    size = max(1, int(TABLE_CLAUSES / clauses.mean()))
-    for start in range(0, len(batch.cells), size):
-        yield table(start, min(start + size, len(batch.cells)))
+        yield whole_table(selection, batch.part(start, stop), schema, columns)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:

@@ -38,29 +38,24 @@ def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
     change, number = split_twin(text)
     needle, start = puzzles.statements.needle > 0, puzzles.first_statement
     every = np.ones(len(puzzles.poi), int)
-
-    def with_hay() -> Puzzles:
-        needles = keep(puzzles, needle)
-        length = np.diff(needles.first_statement) + number
-        return add_hay(needles, length, child(child(keys, 0), HAY_DRAW))
-
-    def with_other_names() -> Puzzles:
-        shift = 1 + uniform(child(child(keys, 0), NAMES_DRAW), len(PEOPLE) - 1)
-        return replace(puzzles, people=(puzzles.people + shift) % len(PEOPLE))
-
+    key = child(keys, 0)
     makers: dict[str, Callable[[], Puzzles]] = {
         "again": lambda: puzzles,
         "needles": lambda: keep(puzzles, needle),
         # as many statements as there are needles
         "tail": lambda: begin(puzzles, np.add.reduceat(~needle, start[:-1], dtype=int)),
-        "names": with_other_names,
+        "names": lambda: replace(
+            puzzles,
+            people=(puzzles.people + 1 + uniform(child(key, NAMES_DRAW), len(PEOPLE) - 1))
+            % len(PEOPLE),
+        ),
         "question=first": lambda: lay_out(puzzles, question_first=True),
         "question=state": lambda: lay_out(puzzles, whole_state=True),
         "from": lambda: begin(puzzles, number * every),
         "until": lambda: keep(puzzles, numbers(puzzles) <= number),
         "only": lambda: make_twins(begin(puzzles, (number - 1) * every), "until=1", keys),
         "reminder": lambda: lay_out(puzzles, reminder=number),
-        "hay": with_hay,
+        "hay": lambda: add_hay(keep(puzzles, needle), number, child(key, HAY_DRAW)),
         "language": lambda: lay_out(puzzles, language=text.partition("=")[2]),
     }
     return makers["language" if change.startswith("language=") else change]()
@@ -102,13 +97,13 @@ def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray
     _, S[:, puzzle] = apply(now, C, pack(made.condition_value.T), U, pack(made.update_value.T))
 
 
-def add_hay(puzzles: Puzzles, length: np.ndarray, key: np.ndarray) -> Puzzles:
-    """Return the puzzles with hay at random places, as many as lack to the length of each."""
+def add_hay(puzzles: Puzzles, number: int, key: np.ndarray) -> Puzzles:
+    """Return the puzzles with a number of hay statements more, at random places."""
+    length = np.diff(puzzles.first_statement) + number
     start, owner = offsets(length), np.repeat(np.arange(len(length)), length)
-    step_key = child(key[owner], np.arange(len(owner)) - start[owner])
-    lacking = length - np.diff(puzzles.first_statement)
-    added = np.empty(len(owner), bool)
-    added[np.lexsort([step_key, owner])] = np.arange(len(owner)) - start[owner] < lacking[owner]
+    place = np.arange(len(owner)) - start[owner]
+    step_key, added = child(key[owner], place), np.empty(len(owner), bool)
+    added[np.lexsort([step_key, owner])] = place < number
     arrays = {}
     for name, array in vars(puzzles.statements).items():
         arrays[name] = np.zeros((len(owner), *array.shape[1:]), array.dtype)

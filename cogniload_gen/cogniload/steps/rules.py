@@ -43,8 +43,7 @@ S8. Errors. The first error is at the first statement after which that story's s
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
-    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
-    the text had right. An error is "initial", too, if the initial state gives the PoI two values of
+    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set. An error is "initial", too, if the initial state gives the PoI two values of
     a category side by side. Without an error of tracking, an answer other than the tracked value is
     an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
@@ -264,14 +263,7 @@ def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goe
         if after == before and not applied:
             return "missed"
         wrong = {i for i in gives if after[i] != right[i]}
-        told_right = {
-            lexicon.place[v.categories[0]]
-            for v in facts.before
-            if v.role == "after" and len(v.categories) == 1
-            and not (applied and verdict and v.start < verdict.start)
-            and gives.get(lexicon.place[v.categories[0]]) == v.value
-        }  # fmt: skip
-        return "wrong_value" if wrong - told_right else "drifted"
+        return "wrong_value" if wrong else "drifted"
     taken = any(gives.get(i) == after[i] != before[i] for i in range(len(after)))
     return "intruded" if applied or (taken and applied is None) else "drifted"
 
