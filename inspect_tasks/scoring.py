@@ -16,6 +16,7 @@ from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 import cogniload_analysis
+from cogniload_analysis.cogniload.known_thresholds import fit_run, inside_crossings, projections
 from cogniload_gen import benchmarks
 from cogniload_gen.grid import change_of
 from cogniload_gen.responses.context_budget import Share
@@ -109,16 +110,17 @@ def accuracy_by_change(scores: list[SampleScore]) -> dict[str, float]:
 
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
-    """Return the thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50 in d."""
-    return with_ends(vars(cogniload_analysis.fit_load_glm(frame_of(scores)).thresholds()))
+    """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
+    glm, _ = fit_run(frame_of(scores))
+    return with_ends(vars(projections(glm)))
 
 
 @run_metric
 def crossings(scores: list[SampleScore]) -> dict[str, float]:
     """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
-    capacity = cogniload_analysis.estimate_capacity(frame_of(scores))
-    names = ("ECL50", "NT50", "ID50")
-    return with_ends({f"{name}_crossing": getattr(capacity, name) for name in names})
+    _, capacity = fit_run(frame_of(scores))
+    crossings = inside_crossings(capacity)
+    return with_ends({f"{name}_crossing": at for name, at in crossings.items()})
 
 
 @run_metric
@@ -140,6 +142,7 @@ def decay(scores: list[SampleScore]) -> dict[str, float]:
 def frame_of(scores: list[SampleScore]) -> pd.DataFrame:
     """Return puzzles and whether each was solved, `correct`, as the fits take them."""
     frame = pd.DataFrame([sample.sample_metadata or {} for sample in scores])
+    frame["id"] = [sample.sample_id for sample in scores]
     frame["correct"] = [(sample.score.metadata or {})["acc"] for sample in scores]
     return frame.assign(rho=frame["rho"] / 100) if "rho" in frame else frame
 

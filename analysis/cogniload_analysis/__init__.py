@@ -25,8 +25,9 @@ from cogniload_analysis.cogniload.fits.thresholds import (
 )
 from cogniload_analysis.cogniload.frame import read_samples
 from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
+from cogniload_analysis.cogniload.ranking import ranking_table
 from cogniload_analysis.cogniload.repeats import accuracy_by_attempts
-from cogniload_analysis.cogniload.tables import outcome_table, ranking_table, token_table
+from cogniload_analysis.cogniload.tables import outcome_table, token_table
 from cogniload_analysis.compare.differences import Comparison
 from cogniload_analysis.compare.why import Why, explain_failures
 from cogniload_analysis.display.print import accuracy_table

@@ -8,10 +8,8 @@ import pandas as pd
 
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
-from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
-from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.known_thresholds import explain_unknown, settle_crossing
 from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 from cogniload_analysis.stats import clustered_interval
@@ -41,10 +39,8 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     limited = known["ending"].isin([LIMIT, WINDOW]) if "ending" in known else False
     known = known.assign(lost=limited & ~known["correct"].astype(bool))
     rows = [
-        {"model": str(model), "budget": budget}
-        | _describe_budget(mine, budget, at_chance=at_chance)
+        {"model": str(model), "budget": budget} | _describe_budget(mine, budget)
         for model, mine in known.groupby("model", observed=True)
-        for at_chance in [is_at_chance(mine, LOADS)]
         for budget in budgets or list_budgets(mine)
     ]
     return pd.DataFrame(rows)
@@ -57,13 +53,17 @@ def list_budgets(frame: pd.DataFrame) -> list[int]:
     return [*takewhile(lambda budget: budget < longest, doubled), longest]
 
 
-def _describe_budget(frame: pd.DataFrame, budget: int, *, at_chance: bool) -> dict[str, float]:
+def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     tokens = frame["response_tokens"]
     solved = frame["correct"].astype(bool) & (tokens <= budget)
     cut = frame["lost"] & (tokens < budget)
     by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
-    ECL50 = Threshold(status=UNKNOWN) if at_chance else estimate_ECL50(frame.assign(correct=solved))
+    within = frame.assign(correct=solved)
+    tested = frame["N"].min(), frame["N"].max()
+    ECL50 = settle_crossing(
+        estimate_ECL50(within), tested, explain_unknown(within).get("ECL50", "")
+    )
     spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),
@@ -74,8 +74,8 @@ def _describe_budget(frame: pd.DataFrame, budget: int, *, at_chance: bool) -> di
         "high": clustered_interval(most)[1],
         "tokens_per_solved": spent / solved.sum() if solved.any() else np.inf,
         **tables.name_ends("ECL50", ECL50),
-        "min_tested": frame["N"].min(),
-        "max_tested": frame["N"].max(),
+        "min_tested": tested[0],
+        "max_tested": tested[1],
     }
 
 

@@ -6,7 +6,11 @@ from cogniload_analysis.frame import Load, column, read_count, read_integer
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 
-LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))
+LOADS = (
+    Load("d", "d", harder=True),
+    Load("N", "N", harder=True),
+    Load("rho", "ρ [%]", "float64", percent=True),
+)
 
 NEEDLES = column("needles", "float64", lambda sample: read_count(sample["doc"], "needles"))
 """The needles in the text, which may be a twin's."""

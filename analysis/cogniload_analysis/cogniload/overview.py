@@ -5,92 +5,89 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
-from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.tables import CROSSING, PROJECTION
+from cogniload_analysis.cogniload.fits.glm import LoadGLM
+from cogniload_analysis.cogniload.fits.thresholds import Threshold
+from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
+from cogniload_analysis.cogniload.ranking import (
+    CROSSING,
+    PROJECTION,
+    rank_runs,
+    ranking_table,
+    show_ranks,
+)
+from cogniload_analysis.cogniload.tables import name_ends
 from cogniload_analysis.cogniload.words import say
 from cogniload_analysis.display.cells import MISSING, percent, within
+from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.display.tables import MODEL, Across, TableSpec, load_columns, read_tables
-from cogniload_analysis.display.verdict import is_at_chance, show_level
+from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
 from cogniload_analysis.samples.stop_reasons import ending_table
-from cogniload_analysis.stats import CONFIDENCE, wilson_interval
+from cogniload_analysis.stats import CONFIDENCE
 
 REACH = 4
 """How far beyond the N of the puzzles, as a factor, a projection is printed."""
 
 
-def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return what the first screen says of each model; the other tables are in `data`, by name.
+def overview_table(
+    frame: pd.DataFrame, glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]
+) -> pd.DataFrame:
+    """Return what the first screen says of each model.
 
-    Columns: rank, model, correct, responses, accuracy, low, high (of 95 %), chance, meaning (of
-    ECL50: projection or, without one, crossing), ECL50, ECL50_low, ECL50_high, least_N and most_N
-    (between which ECL50 is known), place (of ECL50 among the `ranked`: the published models and
-    this one), covers (the paper's d and N), at_chance, cut_share and response_tokens (mean). The
-    rank is by ECL50, of models whose puzzles cover the paper's d and N or are no grid, as an
-    adaptive run's; one that solves all of them comes first. Others follow, the most accurate first.
-    A model at chance has no ECL50.
+    Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
+    model, correct, responses, accuracy, low, high (of 95 %), chance, at_chance, meaning (of ECL50:
+    the projection at the mean loads of the puzzles or, without one, the crossing), ECL50,
+    ECL50_low, ECL50_high, least_N and most_N (between which ECL50 is known), place and place_worst
+    (of ECL50 among the `ranked`: the published models and this one), covers (the paper's loads),
+    cut_share and response_tokens (mean). Ranks and places are as in `ranking_table`: projections
+    among projections, or crossings among crossings where a model has no projection. The highest
+    rank comes first, and the most accurate of the models without one.
     """
-    ranking = data["ranking"]
-    thresholds = ranking.query("source == 'this report'").set_index("model")
-    published = ranking.query("source == 'published'")
+    ranking = ranking_table(dict(glms), capacities)
+    ranked = ranking[ranking["source"] == "this report"].set_index("model")
+    counts = ranking[ranking["source"] == "published"].count()
     cut_shares = ending_table(frame).set_index("model")["cut_share"]
     rows = []
-    for row in data["accuracy"].to_dict("records"):
-        mine = frame[frame["model"] == row["model"]]
-        low, high = wilson_interval(row["correct"], row["responses"], CONFIDENCE)
+    for row in accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
+        model = row["model"]
+        mine, at = frame[frame["model"] == model], choose_threshold(glms[model], capacities[model])
+        place = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
+        known = not math.isnan(at["ECL50"])
         rows.append(
-            {"rank": math.nan, "chance": math.nan}
+            {"chance": math.nan}
             | row
-            | {"low": low, "high": high, "at_chance": is_at_chance(mine, LOADS)}
-            | choose_threshold(mine, thresholds.loc[row["model"]], published)
-            | {"covers": covers_paper(mine), "cut_share": cut_shares[row["model"]]}
+            | {"at_chance": AT_CHANCE in glms[model].unknown.values()}
+            | at
+            | {"place": ranked.loc[model, place] if known else math.nan}
+            | {"place_worst": ranked.loc[model, f"{place}_worst"] if known else math.nan}
+            | {"ranked": 1 + counts[place], "covers": covers_paper(glms[model].cells)}
+            | {"cut_share": cut_shares[model]}
             | {"response_tokens": mine["response_tokens"].mean()}
         )
     table = pd.DataFrame(rows)
-    table.loc[table["at_chance"], ["ECL50", "ECL50_low", "ECL50_high", "place"]] = math.nan
-    ranked = table["ECL50"].where(table["accuracy"] < 1, math.inf)
-    known = table["covers"] | (table["meaning"] == CROSSING) & np.isfinite(table["place"])
-    table["rank"] = ranked.where(known).rank(ascending=False, method="min")
-    table["place"] = table["place"].where(table["rank"].notna())
-    return table.sort_values(
-        ["rank", "accuracy", "model"], ascending=[True, False, True], ignore_index=True
+    ranks = rank_runs(
+        ranked.loc[table["model"]], perfect=(table["covers"] & table["accuracy"].eq(1)).to_numpy()
     )
+    table.insert(0, "rank", ranks[:, 0])
+    table.insert(1, "rank_worst", ranks[:, 1])
+    order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
+    return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
 
 
-def choose_threshold(
-    mine: pd.DataFrame, ranked: pd.Series, published: pd.DataFrame
-) -> dict[str, float | str]:
-    """Return ECL50 in the meaning that a model has, and its place among the published models.
-
-    `ranked` is the model's row of `ranking_table`, and `published` has the rows of the others. A
-    published model without a crossing stands where its projection puts it.
-    """
-    if not math.isnan(ranked["ECL50"]):
-        meaning, names = PROJECTION, ("ECL50", "low", "high")
-        least, most = mine["N"].min() / REACH, mine["N"].max() * REACH
-        others = published["ECL50"]
-    else:
-        meaning, names = CROSSING, (CROSSING, "crossing_low", "crossing_high")
-        least, most = ranked["min_tested"], ranked["max_tested"]
-        others = published[CROSSING].fillna(published["ECL50"])
-    value, low, high = (ranked[name] for name in names)
-    if mine["N"].nunique() == 1 or (low < least and high > most):
-        value = low = high = math.nan  # nothing that was tested is left out
-    inside = least <= value <= most
-    return {
-        "meaning": meaning,
-        "ECL50": value,
-        "ECL50_low": low,
-        "ECL50_high": high,
-        "least_N": least,
-        "most_N": most,
-        "place": 1 + (others > value).sum() if inside else math.nan,
-        "ranked": 1 + len(published),
-    }
+def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
+    """Return ECL50 in the meaning that a model has, and between which N it is known."""
+    meaning, at = PROJECTION, projections(glm).ECL50
+    least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
+    if math.isnan(at.value):
+        meaning, at = CROSSING, capacity.ECL50
+        least, most = tested_ends(capacity, "ECL50")
+    if at.low < least and at.high > most:
+        at = Threshold()  # nothing that was tested is left out
+    return {"meaning": meaning, **name_ends("ECL50", at), "least_N": least, "most_N": most}
 
 
 def show_length(N: float, least_N: float, most_N: float) -> str:
@@ -111,7 +108,12 @@ def show_interval(low: float, high: float, least_N: float, most_N: float) -> str
     return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
 
 
-OVERVIEW = read_tables("overview", show_ECL50, show_interval)["overview"]
+def show_places(best: float, worst: float, ranked: int) -> str:
+    """Set a place with its interval, and among how many it is."""
+    return MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked}"
+
+
+OVERVIEW = read_tables("overview", show_ECL50, show_interval, show_ranks, show_places)["overview"]
 
 
 def levels_spec(*loads: Load) -> TableSpec:
@@ -142,5 +144,8 @@ def say_capacity(row: Mapping[str, Any]) -> str:
         return say("headline_unknown")
     N = show_length(row["ECL50"], row["least_N"], row["most_N"])
     interval = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
-    place = "" if math.isnan(row["place"]) else say("headline_place", row)
+    place = ""
+    if not math.isnan(row["place"]):
+        ranks = show_ranks(row["place"], row["place_worst"])
+        place = say("headline_place", row, ranks=ranks, s="s" if "to" in ranks else "")
     return say("headline", row, N=N, interval=interval, among=place)

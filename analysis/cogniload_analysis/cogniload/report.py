@@ -23,14 +23,17 @@ from cogniload_analysis.cogniload import (
     words,
 )
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.cogniload.fits import glm
+from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, fit_run, tested_ends
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
+from cogniload_analysis.cogniload.ranking import ranking_table
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.display.tables import Table, rows_of
+from cogniload_analysis.frame import Load
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.stats import CONFIDENCE
 
 
@@ -40,17 +43,14 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     glms, capacities, notes = {}, {}, {}
     replays = adaptive_section.find_replays(responses)
     for model, rows in tqdm(responses.items(), "fitting", unit="model", disable=None):
-        glms[model] = glm.fit_soundly(rows)
         run = replays.get(model)
-        capacity = run.estimate if run else estimate_capacity(rows)
+        glms[model], capacities[model] = fit_run(rows, run.estimate if run else None)
         if not run and rows["id"].is_unique:
-            glms[model] = replace(glms[model], correlation=capacity.correlation)
             loads = rows[[load.name for load in LOADS]]
-            notes[model] = [*capacity.flags, *question_drift(loads, rows["correct"])]
-        capacities[model] = tables.settle(capacity, at_chance=verdict.is_at_chance(rows, LOADS))
+            notes[model] = [*capacities[model].flags, *question_drift(loads, rows["correct"])]
     several = len(frame[[load.name for load in LOADS]].drop_duplicates()) > 1
     read = breaks.choose_read(frame)
-    ranking = tables.ranking_table(glms, capacities)
+    ranking = ranking_table(glms, capacities)
     raw = {
         "accuracy": accuracy_table(frame, confidence=CONFIDENCE),
         "thresholds": tables.threshold_table(glms, capacities),
@@ -78,7 +78,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     }
     made += [spec.table(rows) for spec, rows in others.items() if len(rows)]
     data = {table.name: table.data for table in made}
-    first = overview.OVERVIEW.table(overview.overview_table(frame, data | {"ranking": ranking}))
+    first = overview.OVERVIEW.table(overview.overview_table(frame, glms, capacities))
     overviews = first.data.to_dict("records")
     made += [first, *([tables.TABLES["ranking"].table(ranking)] if several else [])]
     files = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
@@ -244,23 +244,22 @@ def describe_verdict(
     headline, solved = overview.say_capacity(row), verdict.say_solved(frame, row["cut_share"])
     if row["at_chance"]:
         return Verdict(row["model"], headline, [solved])
-    spans = fitted_spans(capacity) if capacity else verdict.measured_spans(frame, LOADS)
+    effects = load_effects(frame, LOADS)
+    if capacity:
+        effects = [replace(effect, bands=fitted_bands(effect.load, capacity)) for effect in effects]
     errors = [words.say_first_error(read) for read in broken if read["enough"] and read["errors"]]
-    broken_by = verdict.say_spans(spans) + (words.say("on_curve") if capacity else "")
-    sentences = [solved, broken_by, *(errors or [verdict.say_wrong(frame, MEANINGS)])]
-    return Verdict(row["model"], headline, sentences, picture)
+    sentences = [solved, *(errors or [verdict.say_wrong(frame, MEANINGS)])]
+    breaks = verdict.say_breaks(effects) + (words.say("on_curve") if capacity else "")
+    return Verdict(row["model"], headline, sentences, picture, breaks)
 
 
-def fitted_spans(capacity: Capacity) -> list[verdict.Span]:
-    """Return the span of each load along a fitted curve, within its reach."""
-    spans = []
-    for name, load in zip(("ID50", "ECL50", "NT50"), LOADS, strict=True):
-        band = getattr(capacity, f"over_{load.name}")
-        low, high = tables.tested_ends(capacity, name)
-        inside = (band.load >= low) & (band.load <= high)
-        levels = band.load[inside] if load.percent else band.load[inside].round()
-        spans.append(verdict.find_span(load, levels, band.accuracy[inside]))
-    return spans
+def fitted_bands(load: Load, capacity: Capacity) -> pd.DataFrame:
+    """Return the accuracy along a fitted curve, within its reach, as `Effect.bands`."""
+    band = getattr(capacity, f"over_{load.name}")
+    low, high = tested_ends(capacity, next(name for name in LOAD_OF if LOAD_OF[name] == load.name))
+    inside = (band.load >= low) & (band.load <= high)
+    levels = band.load[inside] if load.percent else band.load[inside].round()
+    return pd.DataFrame({"least": levels, "most": levels, "accuracy": band.accuracy[inside]})
 
 
 def describe_model(

@@ -3,17 +3,14 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
+from cogniload_analysis.cogniload.capacity import goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
-from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.fits.glm import (
     INTERACTIONS,
     TERMS,
@@ -23,17 +20,15 @@ from cogniload_analysis.cogniload.fits.glm import (
 )
 from cogniload_analysis.cogniload.fits.thresholds import (
     PAPER_MEANS,
-    UNKNOWN,
-    LoadMeans,
     Threshold,
     Thresholds,
-    settle_crossing,
 )
+from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.ranking import CROSSING, PROJECTION, show_ranks
 from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import load_columns, read_tables
-from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.score import Outcome
 
 TESTED = ("min_tested", "max_tested")
@@ -46,14 +41,6 @@ WRONG_OUTCOMES = {
     "last_logic": Outcome.WRONG_LOGIC_LAST_SENTENCE,
     "other": Outcome.WRONG_OTHER,
 }
-PROJECTION, CROSSING = "projection", "crossing"
-"""The two meanings of a threshold (docs/glm_fit.md): of the paper's GLM, and of the model."""
-
-CROSSINGS_KNOWN = 8, 400
-"""Printed ECL50 of the published models whose crossing is no extrapolation."""
-
-# Which load each threshold is a level of.
-LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
 SYMBOLS = {"χ²": r"$\chi^2$", "ρ²": r"$\rho^2$", "ρ": r"$\rho$"}
 """What LaTeX sets for symbols anywhere."""
 
@@ -148,20 +135,6 @@ def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
-    """Return a GLM's thresholds if its cells are a grid, and none otherwise.
-
-    A few lines through the loads are no grid, and have no projection. `means` as for
-    `LoadGLM.thresholds`; where these can't be taken, the note says why.
-    """
-    if not covers_grid(glm.cells):
-        return Thresholds(*3 * [Threshold(note="the cells are no grid")])
-    try:
-        return glm.thresholds(means)
-    except ValueError as error:
-        return Thresholds(*3 * [Threshold(note=str(error))])
-
-
 def threshold_table(
     glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]
 ) -> pd.DataFrame:
@@ -175,7 +148,7 @@ def threshold_table(
         known = capacities[model]
         meanings: dict[str, Thresholds | Capacity] = {CROSSING: known}
         if covers_grid(glm.cells):
-            meanings = {PROJECTION: glm.thresholds(), CROSSING: known}
+            meanings = {PROJECTION: projections(glm), CROSSING: known}
         for meaning, at in meanings.items():
             for name, load in LOAD_OF.items():
                 levels = glm.cells[load]
@@ -191,25 +164,6 @@ def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
     """Return a threshold and the ends of its interval, in columns that begin with a name."""
     ends = {f"{name}_low": threshold.low, f"{name}_high": threshold.high}
     return {name: threshold.value} | ends
-
-
-def tested_ends(capacity: Any, threshold: str) -> tuple[float, float]:
-    """Return the least and the largest load that a design can ask, where a crossing is known."""
-    return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
-
-
-def settle(capacity: Capacity, *, at_chance: bool = False) -> Capacity:
-    """Return a capacity without the crossings that its answers do not determine.
-
-    These are all of them at chance, and else those whose intervals pass both ends of the loads.
-    """
-    unknown = Threshold(status=UNKNOWN)
-    settled: dict[str, Any] = {
-        name: unknown if at_chance else settle_crossing(crossing, tested_ends(capacity, name))
-        for name in LOAD_OF
-        for crossing in [getattr(capacity, name)]
-    }
-    return replace(capacity, **settled)
 
 
 def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]) -> pd.DataFrame:
@@ -298,65 +252,10 @@ def interaction_table(interactions: dict[str, InteractionGLM]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def ranking_table(
-    glms: dict[str, LoadGLM], capacities: Mapping[str, Capacity] | None = None
-) -> pd.DataFrame:
-    """Return the published models and the new ones of `glms`, in both meanings of ECL50.
-
-    New models are held at the means of the paper's grid, as the published ones are. `rank` is by
-    the projection and `crossing_rank` by the crossing, which orders the rows where it is known. A
-    new model whose puzzles don't cover the paper's d and N has neither, and stands last; `note`
-    says so, and why a model has no projection. Columns besides: model, source, ECL50, low, high
-    (the projection), crossing, crossing_low, crossing_high, min_tested and max_tested (N).
-    """
-    known = capacities or {}
-    rows = [_rank(model, glm, known.get(model)) for model, glm in glms.items()]
-    published = published_table("glm")[["model", "ECL50"]].assign(source="published", note="")
-    crossings = published["model"].map(published_crossings())
-    printed = published["ECL50"].between(*CROSSINGS_KNOWN)
-    published = published.assign(crossing=crossings.where(printed), covers=True)
-    table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
-    covers = table.pop("covers").astype(bool)
-    projection, crossing = (table[name].where(covers) for name in ("ECL50", "crossing"))
-    table.insert(0, "rank", projection.rank(ascending=False, method="min"))
-    table.insert(1, "crossing_rank", crossing.rank(ascending=False, method="min"))
-    order = crossing.fillna(projection).sort_values(ascending=False, kind="stable").index
-    return table.loc[order].reset_index(drop=True)
-
-
-def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, float | str]:
-    threshold = projections(glm, PAPER_MEANS).ECL50
-    crossing = capacity.ECL50 if capacity else Threshold()
-    tested = tested_ends(capacity, "ECL50") if capacity else (np.nan, np.nan)
-    covers = goodness_of_fit.covers_paper(glm.cells)
-    notes = threshold.note, "" if covers else goodness_of_fit.UNCOVERED
-    return {
-        "model": model,
-        "source": "this report",
-        **{"ECL50": threshold.value, "low": threshold.low, "high": threshold.high},
-        **name_ends(CROSSING, crossing),
-        **dict(zip(TESTED, tested, strict=True)),
-        "note": "; ".join(filter(None, notes)),
-        "covers": covers,
-    }
-
-
-@lru_cache(maxsize=1)
-def published_crossings() -> dict[str, float]:
-    """Return the crossing of each published model whose curve with a floor is known, by model."""
-    curves = published_curves()
-    curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
-    link, crossing = curve.Link(), goodness_of_fit.curve_crossing
-    return {
-        str(model): crossing(goodness_of_fit.PublishedCurve(row.to_numpy(float), link, True))
-        for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
-    }
-
-
 TABLES = read_tables(
     "cogniload",
     *(show_threshold, show_ends, show_estimate, show_method, show_NT50, show_tokens, show_d),
-    *(show_difference, show_difference_ends, show_p_LR),
+    *(show_ranks, show_difference, show_difference_ends, show_p_LR),
     loads=load_columns(LOADS),
     accuracy=accuracy_columns(LOADS),
 )

@@ -31,7 +31,7 @@ def say_threshold(row: dict) -> str:
     name, status, note = row["threshold"], row["status"], row["note"]
     if row["meaning"] == "crossing":
         return _say_crossing(row)
-    if status == "not estimated":
+    if status in ("not estimated", UNKNOWN):
         return say("no_projection", row)
     if status != "crossing":
         side = "More" if "above" in status else "Fewer"

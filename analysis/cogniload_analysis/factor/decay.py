@@ -19,7 +19,9 @@ from scipy.stats import chi2, norm
 from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
+from cogniload_analysis.factor.loads import COMPLEXITY
 from cogniload_analysis.frame import check_columns, check_single, check_values
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.checks import check_choice
@@ -195,14 +197,14 @@ def fit_complexity_decay(
     if method == "least squares":
         if floor is not None:
             raise ValueError(f"floor is of the likelihood; least squares takes none, got {floor!r}")
-        return _fit_line(count_points(frame), low, high)
+        return _question_load(_fit_line(count_points(frame), low, high), frame)
     if floor is None:
         floors = 0.0, min(likelihood.MOST_FLOOR, low / 2)
     elif 0 <= floor < low:
         floors = floor, floor
     else:
         raise ValueError(f"floor must be from 0 to below the range's {low:g}, got {floor!r}")
-    return _fit_curve(count_points(frame), (low, high), floors)
+    return _question_load(_fit_curve(count_points(frame), (low, high), floors), frame)
 
 
 def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
@@ -382,6 +384,13 @@ def _question_n_eff(params: pd.Series) -> dict[str, str]:
     if params["CDO"] <= 0:
         return {"N_eff": "the CDO is not positive: there is no phase without errors"}
     return {}
+
+
+def _question_load(decay: ComplexityDecay, frame: pd.DataFrame) -> ComplexityDecay:
+    """Return a fit whose N_eff is questioned where N is not known to matter."""
+    if decay.problems or any(one.matters for one in load_effects(frame, [COMPLEXITY])):
+        return decay
+    return replace(decay, problems={"N_eff": "accuracy is not known to fall with N"})
 
 
 def _fieller(params: pd.Series, cov_params: pd.DataFrame, z: float) -> tuple[float, float]:

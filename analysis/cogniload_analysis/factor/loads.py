@@ -37,10 +37,11 @@ def show_context(tokens: float) -> str:
     return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
 
 
+COMPLEXITY = Load("N", "N", harder=True)
 LOADS = (
     Load("suite", "Suite", "category", show=str, in_task=True),
-    Load("N", "N"),
-    Load("context", "Context", show=show_context),
+    COMPLEXITY,
+    Load("context", "Context", show=show_context, harder=True),
     Load("noise", "Noise", "category", show=str),
 )
 

@@ -17,6 +17,7 @@ from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
 from cogniload_analysis.factor.tables import HERE, TABLES, Decays
 from cogniload_analysis.factor.words import say, say_capacity, say_decay, say_mode, say_sampling
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
 
@@ -179,13 +180,13 @@ def describe_verdict(
 
     Without a `picture`, the model solved nothing.
     """
-    spans = verdict.measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
+    effects = load_effects(frame, [load for load in LOADS if load.harder])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    broken_by = [verdict.say_spans(spans)] if picture else []
-    sentences = [verdict.say_solved(frame, cut), *broken_by, verdict.say_wrong(frame, MEANINGS)]
+    breaks = verdict.say_breaks(effects) if picture else ""
+    sentences = [verdict.say_solved(frame, cut), verdict.say_wrong(frame, MEANINGS)]
     decay = rows_of(data, "factor_decay", suite=suite, model=model).iloc[0].to_dict()
     headline = say_capacity(decay) if picture else say("none_solved")
-    return Verdict(f"{model}, {suite} suite", headline, sentences, picture)
+    return Verdict(f"{model}, {suite} suite", headline, sentences, picture, breaks)
 
 
 def describe_model(

@@ -24,14 +24,9 @@ def say_decay(row: dict) -> str:
 def say_capacity(row: dict) -> str:
     """Say in a headline what a model carries, by a row of FACTOR's `decay_table`."""
     where, unit = _say_condition(row), "variable" if row["suite"] == "symbolic" else "operation"
-    kind = "headline"
-    if row["problem"]:
-        kind = "headline_unknown"
-    elif row["CDF"] >= 0:
-        kind = "headline_level"
-    elif row["CDO"] <= 0:
-        kind = "headline_outset"
-    return say(kind, row, where=where, unit=unit, ends=_say_ends(row))
+    if problem := row["problem"] or row["N_eff_problem"]:
+        return say("headline_unknown", where=where, problem=problem)
+    return say("headline", row, where=where, unit=unit, ends=_say_ends(row))
 
 
 def say_mode(row: dict) -> str:
@@ -56,6 +51,8 @@ def _say_start(row: dict, unit: str) -> str:
     """Say where the decay begins: at N_eff or, if the CDO is not positive, from the outset."""
     if row["CDO"] <= 0:
         return say("decay_outset", begins=math.exp(row["CDO"]))
+    if row["N_eff_problem"]:
+        return ""
     return say("decay_start", row, unit=unit, ends=_say_ends(row))
 
 

@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
-from cogniload_analysis.compare.why import SAY, Why
+from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display.cells import points, points_interval
 from cogniload_analysis.display.content import Findings, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, Panel, Series, draw_all, draw_panels
 from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.display.verdict import add_cause
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
@@ -28,6 +29,12 @@ def show_band(band: int) -> str:
     """Set the name of a third of the levels of a load."""
     return twins.BANDS[band].capitalize()
 
+
+REMOVES = {
+    True: "A change that lifts its failures above “again” removes a cause.",
+    False: "No puzzle was tried again unchanged: a change that cures more failures than it breaks "
+    "solved puzzles removes a cause.",
+}
 
 TABLES = read_tables("why", show_effect, show_band)
 
@@ -47,9 +54,10 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
             why = explained[str(model)] = twins.explain_failures(rows)
             by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
             examples[str(model)] = show_cure(rows, why, analysis)
-            luck = SAY("removes" if twins.AGAIN in {*why.effects["change"]} else "removes_no_again")
+            caption = f"Puzzles that {model} solves after one change, with 95 % intervals. "
+            caption += REMOVES[twins.AGAIN in {*why.effects["change"]}]
             drawings[f"{analysis.prefix}why_{name_file(len(explained), str(model))}"] = (
-                SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
+                caption, partial(draw_effects, why.effects),
             )  # fmt: skip
     if not explained:
         return findings
@@ -68,14 +76,15 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
         findings,
         tables=[*findings.tables, *tables],
         pictures={**findings.pictures, **pictures},
-        verdicts=[_name_cause(verdict, explained) for verdict in findings.verdicts],
+        verdicts=[_add_cause(verdict, explained) for verdict in findings.verdicts],
         sections={**findings.sections, "why": sections},
     )
 
 
-def _name_cause(verdict: Verdict, explained: dict[str, Why]) -> Verdict:
-    why = explained.get(verdict.name)
-    return replace(verdict, sentences=[*verdict.sentences, why.verdict[0]]) if why else verdict
+def _add_cause(verdict: Verdict, explained: dict[str, Why]) -> Verdict:
+    model, _, suite = verdict.name.rpartition(", ")
+    why = explained.get(model if suite.endswith(" suite") else verdict.name)
+    return replace(verdict, breaks=add_cause(verdict.breaks, why)) if why else verdict
 
 
 def draw_effects(effects: pd.DataFrame) -> Figure:
@@ -89,7 +98,7 @@ def draw_effects(effects: pd.DataFrame) -> Figure:
         shift = -0.06 if of == twins.FAILED else 0.06  # the two intervals of a change stand apart
         places = mine["change"].map(changes.index) + shift
         share = right / mine["puzzles"]
-        series.append(Series(SAY(f"puzzles_{of}"), places, share, low, high, joined=False))
+        series.append(Series(f"{of} before", places, share, low, high, joined=False))
 
     def name_changes(axes: Axes) -> None:
         axes.set_xticks(range(len(changes)), changes)

@@ -2,7 +2,7 @@
 
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -48,6 +48,7 @@ class LoadGLM:
     `means` is where the thresholds hold the other knobs. `guesses` holds the guess rate by d; it
     is empty for the paper's GLM, whose accuracy falls to 0. `correlation` is that of answers to one
     cell beyond the fit, if it is known from elsewhere: the thresholds' intervals are wider for it.
+    `unknown` says of thresholds, by name, why they are unknown to the reader of a report.
     """
 
     params: pd.Series
@@ -63,6 +64,7 @@ class LoadGLM:
     profile: pd.DataFrame | None = None
     guesses: pd.Series = field(default_factory=NO_GUESSES.copy)
     correlation: float = 0.0
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def nobs(self) -> int:
