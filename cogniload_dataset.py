@@ -60,11 +60,11 @@ class PuzzleConfig(datasets.BuilderConfig):
         if self.endless and self.splits != ("train",):
             splits = ", ".join(self.splits)
             raise ValueError(f"num_puzzles=None is for the train split alone, got {splits}")
-        grids = [self.source(split).selection for split in self.splits]
-        if all(type(grid) is Grid for grid in grids):
-            columns = zip(*grids[0].cells, strict=True)
-            for knob, values in zip(self.benchmark.knobs, columns, strict=True):
-                setattr(self, knob.name, tuple(dict.fromkeys(values)))
+        grids = [self.grid(split) for split in self.splits]
+        if all(type(grid) is Grid for grid in grids):  # a training set draws its knobs
+            checked = self.benchmark.parameters_of(grids[0])
+            for knob in self.benchmark.knobs:
+                setattr(self, knob.name, checked[knob.name])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the values alone: the class is made again."""
@@ -86,16 +86,17 @@ class PuzzleConfig(datasets.BuilderConfig):
         """Whether the puzzles come without end, which takes `streaming=True`."""
         return self.benchmark.endless and self.parameters["num_puzzles"] is None
 
-    def source(self, split: str, share: tuple[int, int] | None = None) -> Source:
-        """Return the puzzles of a split, or one of several shares: its number and their count.
+    def grid(self, split: str) -> Grid:
+        """Return the grid of a split; ValueError for a wrong parameter.
 
         An endless grid has the most puzzles that a grid can have, and is read beyond its end.
         """
-        parameters = self.parameters | {"split": split}
-        if self.endless:
-            parameters["num_puzzles"] = MAX_PUZZLES
-        grid, options = self.family.grid(**parameters)
-        return self.benchmark.source(grid.share(*share) if share else grid, **options)
+        endless = {"num_puzzles": MAX_PUZZLES} if self.endless else {}
+        return self.family.select(**self.parameters | endless | {"split": split})
+
+    def source(self, split: str, share: tuple[int, int] = (0, 1)) -> Source:
+        """Return the puzzles of a split, or one of several shares: its number and their count."""
+        return self.benchmark.source(self.grid(split).share(*share))
 
     def create_config_id(self, config_kwargs: dict[str, Any], *features: Any, **named: Any) -> str:
         """Return the name of the cache: the same for d=5 and d=[5]."""
@@ -188,7 +189,7 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
             return [datasets.SplitGenerator(split) for split in self.config.splits]
         generators = []
         for split in self.config.splits:  # a split's shards are what processes and streams share
-            total = len(self.config.source(split).selection)
+            total = len(self.config.grid(split))
             count = min(total, max(4, total // SHARD_PUZZLES), MAX_SHARDS)
             rows = list(pairwise(total * i // count for i in range(count + 1)))
             generators.append(datasets.SplitGenerator(split, {"split": split, "rows": rows}))

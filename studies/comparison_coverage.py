@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, fit_load_glm, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
-from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
+from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.compare.paired import compare_means, compare_pairs
 

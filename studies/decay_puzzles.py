@@ -19,7 +19,6 @@ from cogniload_analysis import published_table
 from cogniload_analysis.factor.decay_design import (
     PUBLISHED,
     DecayDesign,
-    DecayPlan,
     find_decay,
     published_prior,
 )
@@ -35,7 +34,7 @@ LEAST_N_EFF = 2.0
 def conditions() -> list[tuple[float, float]]:
     """Return the CDF and CDO of the published conditions that have N_eff in the range of N."""
     tables = pd.concat([published_table(f"factor_{name}") for name in PUBLISHED])
-    smallest, largest = DecayDesign().plan.N
+    smallest, largest = DecayDesign().N
     within = (-tables["CDO"] / tables["CDF"]).between(max(LEAST_N_EFF, smallest), largest)
     return list(tables.loc[within, ["CDF", "CDO"]].itertuples(index=False, name=None))
 
@@ -59,15 +58,15 @@ def run_design(job: Job) -> list[dict]:
         N = np.array([puzzle.N for puzzle in design.ask()])
         design.tell(design.ask(), rng.random(len(N)) < accuracy(N, CDF, CDO, world))
     estimates = [("adaptive", batch.n, batch) for batch in design.batches[1:]]
-    N = design.plan.candidates
+    N = design.candidates
     solved = rng.random((max(GRID_EACH), len(N))) < accuracy(N, CDF, CDO, world)
     for puzzles in GRID_EACH:
         counts = {"N": N, "right": solved[:puzzles].sum(axis=0), "total": puzzles}
         belief = find_decay(pd.DataFrame(counts), published_prior())
-        estimates.append(("grid", puzzles * len(N), design.plan.find_goal(belief)))
+        estimates.append(("grid", puzzles * len(N), design.find_goal(belief)))
     return [
         {"condition": job[0], "world": world, "seed": seed, "design": name, "n": n}
-        | {"width": design.plan.half_width(at)}
+        | {"width": design.half_width(at)}
         | {"inside": at.low <= true <= at.high, "error": at.value / true - 1}
         for name, n, at in estimates
     ]
@@ -91,4 +90,4 @@ if __name__ == "__main__":
     jobs = list(product(conditions(), arguments.worlds, range(arguments.seeds or 5)))
     rows = run_all(run_design, jobs, arguments.processes)
     run = ["design", "condition", "world", "seed"]
-    print_table(by_world(at_stop(rows, TARGETS, DecayPlan.STOP_AFTER, run)))
+    print_table(by_world(at_stop(rows, TARGETS, DecayDesign.STOP_AFTER, run)))

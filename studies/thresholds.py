@@ -22,7 +22,6 @@ from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, published_table
 from cogniload_analysis.adaptive.design import half_width
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GLM_LINK, refit_published
-from cogniload_analysis.cogniload.capacity.next_puzzles import CapacityPlan
 from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 TABLE_2 = published_table("glm").set_index("model")
@@ -93,7 +92,7 @@ def puzzles(seeds: int, worlds: list[str], processes: int) -> Iterator[list[str]
     yield ["world", "models in 700 puzzles", "in 1,000", "in all", "held", "bias"]
     for world in worlds:
         rows = run_all(run_design, [*product(MODELS, [world], range(seeds))], processes)
-        stops = at_stop(rows, [TARGET], CapacityPlan.STOP_AFTER, ["model", "seed"])
+        stops = at_stop(rows, [TARGET], AdaptiveDesign.STOP_AFTER, ["model", "seed"])
         medians = stops.groupby("model")["needed"].median()
         met = [f"{(medians <= most).sum()} of {len(MODELS)}" for most in (700, 1000, 1600)]
         yield [world, *met, percent(stops["inside"].mean()), bias(stops["error"])]

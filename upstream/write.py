@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from cogniload_gen import __version__, benchmarks
+from cogniload_gen import __version__
 from cogniload_gen.shards import configuration_of
 
 HERE = Path(__file__).parent
@@ -86,7 +86,7 @@ def write_register(folder: Path, repository: str) -> None:
 def write_lighteval(folder: Path, dataset: str) -> None:
     """Write the task file of lighteval's tree: the recipe, of one published split."""
     text = (ROOT / "recipes" / "lighteval" / "cogniload.py").read_text("utf-8")
-    name = configuration_of(benchmarks.named("cogniload").select(split="test")).name
+    name = configuration_of("cogniload").name
     _, _, code = text.split('"""', 2)
     code = code.replace('os.environ["COGNILOAD_DATASET"]', repr(dataset))
     code = code.replace("get_dataset_config_names(DATASET)", f'["{name}"]')

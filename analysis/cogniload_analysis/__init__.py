@@ -2,12 +2,12 @@
 
 from cogniload_analysis.adaptive.design import Adaptive, Design
 from cogniload_analysis.analyses import ADAPTIVE
-from cogniload_analysis.cogniload.adaptive_design import AdaptiveDesign
 from cogniload_analysis.cogniload.budgets import budget_curve
 from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.capacity.design import AdaptiveDesign, estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GoodnessOfFit, goodness_of_fit
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
-from cogniload_analysis.cogniload.fits.glm import (
+from cogniload_analysis.cogniload.frame import read_samples
+from cogniload_analysis.cogniload.glm import (
     InteractionGLM,
     LoadGLM,
     RhoComparison,
@@ -15,19 +15,18 @@ from cogniload_analysis.cogniload.fits.glm import (
     fit_interactions,
     fit_load_glm,
 )
-from cogniload_analysis.cogniload.fits.step_hazard import StepHazard, add_steps, fit_step_hazard
-from cogniload_analysis.cogniload.fits.thresholds import (
+from cogniload_analysis.cogniload.hazard import StepHazard, add_steps, fit_step_hazard
+from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
+from cogniload_analysis.cogniload.ranking import ranking_table
+from cogniload_analysis.cogniload.repeats import accuracy_by_attempts
+from cogniload_analysis.cogniload.tables import outcome_table, token_table
+from cogniload_analysis.cogniload.thresholds import (
     PAPER_MEANS,
     LoadMeans,
     Threshold,
     Thresholds,
     capacity_thresholds,
 )
-from cogniload_analysis.cogniload.frame import read_samples
-from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
-from cogniload_analysis.cogniload.ranking import ranking_table
-from cogniload_analysis.cogniload.repeats import accuracy_by_attempts
-from cogniload_analysis.cogniload.tables import outcome_table, token_table
 from cogniload_analysis.compare.differences import Comparison
 from cogniload_analysis.compare.why import Why, explain_failures
 from cogniload_analysis.display.print import accuracy_table

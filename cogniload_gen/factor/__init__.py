@@ -5,29 +5,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Dataset, Row, StepsRead
-from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES
-from cogniload_gen.factor.knobs import (
-    ERRORS,
-    REALISTIC_KNOBS,
-    REALISTIC_TWIN,
-    REALISTIC_VERSION,
-    SYMBOLIC_KNOBS,
-    SYMBOLIC_TWIN,
-    SYMBOLIC_VERSION,
-    TOKENIZER,
-    TRAINING_SETS,
-    RealisticCell,
-    SymbolicCell,
-    realistic_cells,
-)
+from cogniload_gen.factor import baselines as factor_baselines
+from cogniload_gen.factor import knobs as factor_knobs
+from cogniload_gen.factor import solve as factor_solve
 from cogniload_gen.factor.rewards import step_reward
 from cogniload_gen.factor.score import FactorOutcome, score_row
-from cogniload_gen.factor.solve import (
-    REALISTIC_MARK,
-    SYMBOLIC_MARK,
-    solve_realistic,
-    solve_symbolic,
-)
 from cogniload_gen.grid import Grid, Source
 
 if TYPE_CHECKING:
@@ -40,9 +22,9 @@ class Factor(Benchmark):
     """What the suites share."""
 
     dataset = "factor"
-    options = (TOKENIZER,)
+    options = (factor_knobs.TOKENIZER,)
     outcomes = FactorOutcome
-    step_errors = ERRORS
+    step_errors = factor_knobs.ERRORS
     score = staticmethod(score_row)
     reward_steps = staticmethod(step_reward)
 
@@ -74,20 +56,20 @@ class Symbolic(Factor):
     name = "factor-symbolic"
     title = "FACTOR, symbolic"
     suite = "symbolic"
-    cell = SymbolicCell
-    knobs = SYMBOLIC_KNOBS
-    changes = (SYMBOLIC_TWIN,)
+    cell = factor_knobs.SymbolicCell
+    knobs = factor_knobs.SYMBOLIC_KNOBS
+    changes = (factor_knobs.SYMBOLIC_TWIN,)
     num_puzzles = 50
-    version = SYMBOLIC_VERSION
+    version = factor_knobs.SYMBOLIC_VERSION
     about = files(__package__) / "data" / "symbolic"
     needed = ("suite", "target")
-    own_splits = tuple(TRAINING_SETS)
-    baselines = SYMBOLIC_BASELINES
-    solve = staticmethod(solve_symbolic)
+    own_splits = tuple(factor_knobs.TRAINING_SETS)
+    baselines = factor_baselines.SYMBOLIC_BASELINES
+    solve = staticmethod(factor_solve.solve_symbolic)
 
-    def cells(self, **values: Any) -> tuple[SymbolicCell, ...]:
+    def cells(self, **values: Any) -> tuple[factor_knobs.SymbolicCell, ...]:
         """Return the product of the knobs' values; ValueError for more roots than variables."""
-        cells: tuple[SymbolicCell, ...] = super().cells(**values)
+        cells: tuple[factor_knobs.SymbolicCell, ...] = super().cells(**values)
         for cell in cells:
             if isinstance(cell.roots, int) and cell.roots > cell.N:
                 raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
@@ -99,15 +81,15 @@ class Symbolic(Factor):
 
         return select_training_set(split, **parameters)
 
-    def make_source(self, selection: Any, **options: Any) -> Source:
-        """Return the puzzles of a selection; `tokenizer` sizes the filler."""
+    def source(self, grid: Grid) -> Source:
+        """Return the puzzles of a grid; `tokenizer` sizes the filler."""
         from cogniload_gen.factor.symbolic import symbolic_source
 
-        return symbolic_source(selection, **options)
+        return symbolic_source(grid, **grid.options)
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text holds an assignment."""
-        return SYMBOLIC_MARK in text
+        return factor_solve.SYMBOLIC_MARK in text
 
 
 class Realistic(Factor):
@@ -116,29 +98,29 @@ class Realistic(Factor):
     name = "factor-realistic"
     title = "FACTOR, realistic"
     suite = "realistic"
-    cell = RealisticCell
-    knobs = REALISTIC_KNOBS
-    changes = (REALISTIC_TWIN,)
+    cell = factor_knobs.RealisticCell
+    knobs = factor_knobs.REALISTIC_KNOBS
+    changes = (factor_knobs.REALISTIC_TWIN,)
     num_puzzles = 1000
-    version = REALISTIC_VERSION
+    version = factor_knobs.REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
     needed = ("suite",)
-    baselines = REALISTIC_BASELINES
-    solve = staticmethod(solve_realistic)
+    baselines = factor_baselines.REALISTIC_BASELINES
+    solve = staticmethod(factor_solve.solve_realistic)
 
-    def cells(self, **values: Any) -> tuple[RealisticCell, ...]:
+    def cells(self, **values: Any) -> tuple[factor_knobs.RealisticCell, ...]:
         """Return the product of the knobs' values; without context, there is no noise."""
-        return realistic_cells(**values)
+        return factor_knobs.realistic_cells(**values)
 
-    def make_source(self, selection: Any, **options: Any) -> Source:
-        """Return the puzzles of a selection; `tokenizer` sizes the noise."""
+    def source(self, grid: Grid) -> Source:
+        """Return the puzzles of a grid; `tokenizer` sizes the noise."""
         from cogniload_gen.factor.realistic import realistic_source
 
-        return realistic_source(selection, **options)
+        return realistic_source(grid, **grid.options)
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text counts animals, and assigns nothing."""
-        return REALISTIC_MARK in text and SYMBOLIC_MARK not in text
+        return factor_solve.REALISTIC_MARK in text and factor_solve.SYMBOLIC_MARK not in text
 
 
 SYMBOLIC = Symbolic()

@@ -10,7 +10,7 @@ steps: a given number is 0 hops deep, what is defined by given numbers 1.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from cogniload_gen.factor import solve
@@ -48,16 +48,10 @@ def equal_to(values: Mapping[Name, int], target: int) -> str:
     return ", ".join(f"v{name}" for name in equal)
 
 
-def grep(text: str) -> str:
-    """Answer the variables that are assigned the target directly; nothing where there are none."""
+def look(text: str, hops: int, *, otherwise: str = "none") -> str:
+    """Answer the variables at most `hops` hops deep that have the target, if there are any."""
     definitions, target = symbolic_relations(text)
-    return equal_to(shallow_values(definitions, 0), target)
-
-
-def look(text: str, hops: int) -> str:
-    """Answer the variables at most `hops` hops deep that have the target, or "none"."""
-    definitions, target = symbolic_relations(text)
-    return equal_to(shallow_values(definitions, hops), target) or "none"
+    return equal_to(shallow_values(definitions, hops), target) or otherwise
 
 
 def pass_once(text: str) -> str:
@@ -78,20 +72,10 @@ def guess_variable(text: str) -> str:
     return f"v{names[address_key('random', text) % len(names)]}"
 
 
-def sum_given(text: str) -> str:
-    """Answer the sum of the variables that are given as numbers."""
-    return str(sum(shallow_values(realistic_relations(text)[0], 0).values()))
-
-
 def numbers(text: str) -> list[int]:
     """Return the numbers of a realistic problem in their order."""
     realistic_relations(text)
     return [int(number) for number in NUMBER.findall(text.rpartition("How many ")[0])]
-
-
-def mode(of: Sequence[int]) -> list[int]:
-    """Return the most frequent of some numbers, of several the first; none where there are none."""
-    return [number for number, _ in Counter(of).most_common(1)]
 
 
 def look_for_asked(text: str, hops: int) -> str:
@@ -101,7 +85,7 @@ def look_for_asked(text: str, hops: int) -> str:
 
 
 SYMBOLIC_BASELINES: dict[str, Baseline] = {
-    "grep": grep,
+    "grep": partial(look, hops=0, otherwise=""),
     "grep or none": partial(look, hops=0),
     **{name: partial(look, hops=hops) for name, hops in HOPS.items()},
     "one pass": pass_once,
@@ -109,10 +93,15 @@ SYMBOLIC_BASELINES: dict[str, Baseline] = {
     "random": guess_variable,
 }
 REALISTIC_BASELINES: dict[str, Baseline] = {
-    "sum of the given": sum_given,
+    "sum of the given": lambda text: str(
+        sum(shallow_values(realistic_relations(text)[0], 0).values())
+    ),
     "sum of all numbers": lambda text: str(sum(numbers(text))),
     "largest number": lambda text: str(max(numbers(text), default="")),
-    "most frequent number": lambda text: "".join(map(str, mode(numbers(text)))),
+    "most frequent number": lambda text: "".join(
+        str(number)
+        for number, _ in Counter(numbers(text)).most_common(1)  # of several the first
+    ),
     "last number": lambda text: "".join(map(str, numbers(text)[-1:])),
     **{name: partial(look_for_asked, hops=hops) for name, hops in HOPS.items()},
 }

@@ -23,6 +23,8 @@ FILLER_DRAW, SENTENCE_DRAW, GROUP_DRAW, PLACE_DRAW = range(7, 11)
 WORDS = tuple(read_words(__package__, "filler")["words"])
 ENDINGS = ("", ",", ".")
 PLAIN, COMMA, STOP = range(3)
+FRAGMENTS = [f"{lead}{word}{end}" for lead, word, end in product(" \n", WORDS, ENDINGS)]
+"""The words with each of their endings, after a space; then the same at the start of a line."""
 
 SHORTEST, LONGEST = 2, 6
 """The words of a sentence, every number equally likely."""
@@ -44,7 +46,7 @@ UNITS = 1 << 16
 class Filler:
     """The filler of puzzles, puzzle after puzzle.
 
-    `words` are positions in `filler_fragments()`; those of puzzle i start at first_word[i].
+    `words` are positions in FRAGMENTS; those of puzzle i start at first_word[i].
     `boundary` is how many words stand before each place between sentences, both ends of the filler
     included; puzzle i's start at first_boundary[i]. Both bounds have the total at the end.
     """
@@ -55,11 +57,6 @@ class Filler:
     first_boundary: np.ndarray
 
 
-def filler_fragments() -> list[str]:
-    """The words with each of their endings, after a space; then the same at the start of a line."""
-    return [f"{lead}{word}{end}" for lead, word, end in product(" \n", WORDS, ENDINGS)]
-
-
 @lru_cache(maxsize=8)
 def word_counts(count: TokenCounter) -> np.ndarray:
     """The number of tokens, in units of 1 / UNITS, that each of the words with its ending takes.
@@ -67,10 +64,9 @@ def word_counts(count: TokenCounter) -> np.ndarray:
     A sample of filler corrects counts that do not quite add up. Raises ValueError that starts with
     "tokenizer" if they don't by far, or if most words count as nothing.
     """
-    texts = filler_fragments()
-    counts = count(texts[: len(texts) // 2])
+    counts = count(FRAGMENTS[: len(FRAGMENTS) // 2])
     words, _, _ = stream(np.zeros(1, np.uint64), np.array([2000]))
-    parts, whole = counts[words].sum(), count(["".join(texts[word] for word in words)])[0]
+    parts, whole = counts[words].sum(), count(["".join(FRAGMENTS[word] for word in words)])[0]
     if not 0.8 * whole < parts < 1.25 * whole or whole < len(words) / 2:
         raise ValueError(
             f"tokenizer must give counts that add up, and at least half a token for a word: it "
@@ -127,7 +123,7 @@ def write(keys: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Filler:
 def stream(keys: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The first `drawn` words of each puzzle's endless filler, and its sentences' starts.
 
-    Returns the words (positions in `filler_fragments()`), puzzle after puzzle; how many of the
+    Returns the words (positions in FRAGMENTS), puzzle after puzzle; how many of the
     puzzle's words stand before each sentence; and where each puzzle's sentences start.
     """
     draws = uniform(ragged_children(child(keys, FILLER_DRAW), drawn), len(WORDS) * COMMAS)

@@ -6,7 +6,6 @@ context to fill. Words and sentences are in `data/realistic.toml` and `data/nois
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from string import ascii_letters
@@ -45,9 +44,9 @@ PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
 # redrawn. First the structure: how many places have their animals added up ("South Zoo's Animal",
 # a hierarchical dependency), and how many animals each of them has. Then one needed variable
 # after the other, each defined by earlier ones, until `op` binary operations are spent and
-# everything flows into the last, which the question asks for (`Building`). Then close variables,
-# which the question does not need. Every problem needs a total, and a variable that a sentence
-# defines by others.
+# everything flows into the last, which the question asks for (`needed_variables`). Then close
+# variables, which the question does not need. Every problem needs a total, and a variable that a
+# sentence defines by others.
 #
 # The operations of a variable are those of its definition, each variable computed once: the sum
 # of n terms takes n - 1, "k times" and "k more than" one more, a copy and a given number none.
@@ -139,103 +138,57 @@ def pick(draw: Draw, population: Sequence, size: int | None = None) -> list:
     return pool[:size]
 
 
-@dataclass
-class Building:
-    """The needed variables so far, and what must still happen so that all flow into the last.
+def needed_variables(draw: Draw, op: int) -> list[Variable]:
+    """The needed variables, which take `op` binary operations; the last is the answer.
 
     `loose` are the variables that no definition uses yet, except animals awaiting their total, and
     `used` the others; `animals` are the places (by their number) whose animals are to come, one
-    entry an animal, and `members` the animals of each place so far. `left` operations are still to
-    be spent. In the end one variable is loose, the answer, so they must suffice to join the loose
-    ones and the totals to come: len(loose) + totals_to_come - 1 <= left. `room` must not become
-    negative: it is what would be left below GREATEST_VALUE if all loose variables and all animals
-    to come (at least 1 each) were added up, and every operation left added 1.
+    entry an animal. `left` operations are still to be spent. In the end one variable is loose, the
+    answer, so they must suffice to join the loose ones and the totals to come; `slack` could be
+    spent without joining any. `room` must not become negative: it is what would be left below
+    GREATEST_VALUE if all loose variables and all animals to come (at least 1 each) were added up,
+    and every operation left added 1. A variable may outgrow what it joins by `growth`, a fair share
+    of it for each operation.
     """
-
-    draw: Draw
-    animals: list[int]
-    left: int
-    room: int
-    members: list[list[int]]
-    variables: list[Variable] = field(default_factory=list)
-    loose: list[int] = field(default_factory=list)
-    used: list[int] = field(default_factory=list)
-
-    @property
-    def finished(self) -> bool:
-        """Whether all operations are spent and the last variable, not a total, is the answer."""
-        spent = not self.animals and not self.left and len(self.loose) == 1
-        return spent and not self.variables[-1].is_total
-
-    @property
-    def slack(self) -> int:
-        """How many operations could be spent without joining loose variables."""
-        totals_to_come = len(set(self.animals))
-        return self.left - len(self.loose) - totals_to_come
-
-    @property
-    def growth(self) -> int:
-        """By how much a variable may outgrow what it joins: a fair share for each operation."""
-        return self.room // (self.left + 1)
-
-    @property
-    def cheap(self) -> list[int]:
-        """The used variables that are small enough to be used again."""
-        limit = min(self.growth, self.room // MOST_TERMS)
-        return [i for i in self.used if self.variables[i].value <= limit]
-
-    def step(self) -> None:
-        """Add a variable, and its place's total if it is the last animal of the place."""
-        left, loose, cheap, slack = self.left, len(self.loose), self.cheap, self.slack
-        is_animal = bool(self.animals) and (self.draw(len(self.animals) + left) < len(self.animals))
-        shapes = fitting(left, slack + is_animal, loose, len(cheap), is_animal or self.growth > 0)
-        if self.animals and all(shape == COPY for shape in shapes):  # or there are none
-            is_animal = True
-            shapes = fitting(left, slack + 1, loose, len(cheap), True)
-        shape = shapes[self.draw(len(shapes))]
-        # loose variables as far as needed, at least one if there is one, and others
-        most = min(shape.terms, loose)
-        least = max(shape.operations - slack - is_animal, shape.terms - len(cheap), min(most, 1))
-        joined = pick(self.draw, self.loose, least + self.draw(most - least + 1))
-        others = pick(self.draw, cheap, shape.terms - len(joined))
-        place = self.animals.pop() if is_animal else None
-        self.add(shape, joined, pick(self.draw, joined + others), place)
-        if place is not None and place not in self.animals:  # its last animal
-            self.loose.append(len(self.variables))
-            self.variables.append(total(self.variables, self.members[place]))
-
-    def add(self, shape: Shape, joined: list[int], operands: list[int], place: int | None) -> None:
-        """Add a variable over operands; those that it joins are no longer loose.
-
-        Its value takes the room of the joined ones' values, or of the 1 that was counted for an
-        animal.
-        """
-        freed = (place is not None) + sum(self.variables[i].value for i in joined)
-        least_value = sum(self.variables[i].value for i in operands)
-        limit = max(freed + self.growth, least_value) + shape.operations
-        variable = define(self.draw, self.variables, operands, shape, limit, place)
-        self.left -= variable.operations
-        self.room += freed + variable.operations - variable.value
-        self.loose = [i for i in self.loose if i not in joined]
-        self.used += joined
-        if place is None:
-            self.loose.append(len(self.variables))
-        else:
-            self.used.append(len(self.variables))
-            self.members[place].append(len(self.variables))
-        self.variables.append(variable)
-
-
-def needed_variables(draw: Draw, op: int) -> list[Variable]:
-    """The needed variables, which take `op` binary operations; the last is the answer."""
     sizes = structure(draw, op)
     animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
     left = op - sum(sizes) + len(sizes)
     room = GREATEST_VALUE - left - len(animals)
-    building = Building(draw, animals, left, room, [[] for _ in sizes])
-    while not building.finished:
-        building.step()
-    return building.variables
+    variables: list[Variable] = []
+    loose: list[int] = []
+    used: list[int] = []
+    while animals or left or len(loose) > 1 or variables[-1].is_total:
+        slack, growth = left - len(loose) - len(set(animals)), room // (left + 1)
+        # what is small enough to be used again
+        cheap = [i for i in used if variables[i].value <= min(growth, room // MOST_TERMS)]
+        is_animal = bool(animals) and draw(len(animals) + left) < len(animals)
+        able = is_animal or growth > 0
+        shapes = fitting(left, slack + is_animal, len(loose), len(cheap), able)
+        if animals and all(shape == COPY for shape in shapes):  # or there are none
+            is_animal = True
+            shapes = fitting(left, slack + 1, len(loose), len(cheap), True)
+        shape = shapes[draw(len(shapes))]
+        # loose variables as far as needed, at least one if there is one, and others
+        most = min(shape.terms, len(loose))
+        least = max(shape.operations - slack - is_animal, shape.terms - len(cheap), min(most, 1))
+        joined = pick(draw, loose, least + draw(most - least + 1))
+        operands = pick(draw, joined + pick(draw, cheap, shape.terms - len(joined)))
+        place = animals.pop() if is_animal else None
+        # its value takes the room of what it joins, or of the 1 that was counted for an animal
+        freed = is_animal + sum(variables[i].value for i in joined)
+        least_value = sum(variables[i].value for i in operands)
+        limit = max(freed + growth, least_value) + shape.operations
+        variable = define(draw, variables, operands, shape, limit, place)
+        left -= variable.operations
+        room += freed + variable.operations - variable.value
+        loose = [i for i in loose if i not in joined]
+        used += joined
+        (used if is_animal else loose).append(len(variables))
+        variables.append(variable)
+        if place is not None and place not in animals:  # its last animal
+            loose.append(len(variables))
+            variables.append(total(variables, place))
+    return variables
 
 
 def fitting(left: int, slack: int, loose: int, cheap: int, constant: bool) -> list[Shape]:
@@ -290,10 +243,11 @@ def define(
     return Variable(tuple(operands), multiplier, number, value, place)
 
 
-def total(variables: list[Variable], animals: list[int]) -> Variable:
+def total(variables: list[Variable], place: int) -> Variable:
     """The sum over the animals of a place."""
+    animals = tuple(i for i, variable in enumerate(variables) if variable.place == place)
     value = sum(variables[i].value for i in animals)
-    return Variable(tuple(animals), 1, 0, value, variables[animals[0]].place, is_total=True)
+    return Variable(animals, 1, 0, value, place, is_total=True)
 
 
 def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
@@ -330,33 +284,23 @@ def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
         if animals_to_come:
             animals_to_come -= 1
             if not animals_to_come:
-                animals = [i for i, made in enumerate(variables) if made.place == other_place]
                 wanted.append(len(variables))
-                variables.append(total(variables, animals))
+                variables.append(total(variables, other_place))
     return variables[len(needed) :]
 
 
 # --- Problems in words --------------------------------------------------------------------------
 
 
-class Problem(NamedTuple):
-    """A problem in words, its sentences in the order of the text.
-
-    `pairs` are the animals in the text as (place, animal).
-    """
-
-    sentences: list[str]
-    question: str
-    answer: str
-    solution: str
-    pairs: list[tuple[str, str]]
-
-
-def make_problem(key: np.uint64, op: int, twin: str | None = None) -> Problem:
+def make_problem(
+    key: np.uint64, op: int, twin: str | None = None
+) -> tuple[list[str], list[tuple[str, str]], dict[str, str]]:
     """The problem with this key whose solution takes `op` binary operations (1 or more).
 
     They are counted with each variable computed once, by its own definition. A twin may have its
     sentences in the order of the solution, only those that it needs, or first values as numbers.
+    Returns the sentences in the order of the text, the animals in them as (place, animal), and the
+    columns question, answer and solution.
     """
     draw = draws_of(key)
     needed = needed_variables(draw, op)
@@ -376,16 +320,16 @@ def make_problem(key: np.uint64, op: int, twin: str | None = None) -> Problem:
         for made in variables[:known]
     ]
     place, animal = pairs[len(needed) - 1]
-    return Problem(
-        sentences=[
-            TEXT["sentence"].format(variable=names[i], definition=definition(variables[i], names))
-            for i in order
-        ],
-        question=TEXT["question"].format(place=place, animal=animal),
-        answer=str(needed[-1].value),
-        solution=solution(draw, variables[: len(needed)], names),
-        pairs=[pairs[i] for i in stated],
-    )
+    sentences = [
+        TEXT["sentence"].format(variable=names[i], definition=definition(variables[i], names))
+        for i in order
+    ]
+    columns = {
+        "question": TEXT["question"].format(place=place, animal=animal),
+        "answer": str(needed[-1].value),
+        "solution": solution(draw, variables[: len(needed)], names),
+    }
+    return sentences, [pairs[i] for i in stated], columns
 
 
 def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str, str]]:
@@ -571,13 +515,17 @@ def noise_sentences(
 
 
 def add_noise(
-    key: np.uint64, problem: Problem, cell: RealisticCell, token_count: TokenCounter
+    key: np.uint64,
+    text: str,
+    sentences: list[str],
+    pairs: Sequence[tuple[str, str]],
+    cell: RealisticCell,
+    token_count: TokenCounter,
 ) -> list[str]:
-    """The sentences of a problem among noise that fills the context.
+    """The sentences of a problem, whose prompt is `text`, among noise that fills the context.
 
     Each stands at a boundary between sentences of the noise, all equally likely.
     """
-    text = prompt(problem.sentences, problem.question)
     alone = token_count([f" {word}" for word in text.split(" ")]).sum()
     if alone > cell.context:
         raise ValueError(
@@ -585,12 +533,12 @@ def add_noise(
             "tokens without noise"
         )
     noise = noise_sentences(
-        child(key, NOISE_DRAW), cell.noise, problem.pairs, cell.context - alone, token_count
+        child(key, NOISE_DRAW), cell.noise, pairs, cell.context - alone, token_count
     )
     draw = draws_of(child(key, PLACES_DRAW))
-    places = sorted(draw(len(noise) + 1) for _ in problem.sentences)
+    places = sorted(draw(len(noise) + 1) for _ in sentences)
     parts, start = [], 0
-    for place, sentence in zip(places, problem.sentences, strict=True):
+    for place, sentence in zip(places, sentences, strict=True):
         parts += [*noise[start:place], sentence]
         start = place
     return parts + noise[start:]
@@ -628,10 +576,11 @@ def columns(
     token_count = token_counter(tokenizer)
     made: dict[str, list[str]] = {"puzzle": [], "question": [], "answer": [], "solution": []}
     for key, problem_key, cell in zip(keys, child(keys, PROBLEM_DRAW), cells, strict=True):
-        problem = make_problem(problem_key, cell.op, twin)
-        noisy = cell.context and twin != "context=0"
-        sentences = add_noise(key, problem, cell, token_count) if noisy else problem.sentences
-        made["puzzle"].append(prompt(sentences, problem.question))
-        for column in ("question", "answer", "solution"):
-            made[column].append(getattr(problem, column))
+        sentences, pairs, told = make_problem(problem_key, cell.op, twin)
+        told["puzzle"] = prompt(sentences, told["question"])
+        if cell.context and twin != "context=0":
+            noisy = add_noise(key, told["puzzle"], sentences, pairs, cell, token_count)
+            told["puzzle"] = prompt(noisy, told["question"])
+        for name, column in made.items():
+            column.append(told[name])
     return made

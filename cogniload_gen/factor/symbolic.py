@@ -9,7 +9,7 @@ puzzles at once.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from cogniload_gen.draws import child, children, uniform
 from cogniload_gen.factor.filler import (
+    FRAGMENTS,
     Filler,
     check_context,
-    filler_fragments,
     scatter,
     word_counts,
     write,
@@ -88,16 +88,6 @@ class Forests:
         """The places, to compare with N or k."""
         return np.arange(len(self.value))[:, None]
 
-    def part(self, start: int, stop: int) -> "Forests":
-        """The puzzles from `start` up to `stop`, with as many places as they need."""
-        most = self.N[start:stop].max()
-        return Forests(
-            *(
-                array[start:stop] if array.ndim == 1 else array[:most, start:stop]
-                for array in vars(self).values()
-            )
-        )
-
 
 def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Forests:
     """The forests of the given keys (uint64) with their numbers of variables N (A.1.1, A.1.2).
@@ -159,15 +149,11 @@ LEADS = SAME_GROUP, NEW_GROUP, LINE_START = range(3)
 ENDINGS = NOTHING, COMMA, AND, COMMA_AND, FULL_STOP = range(5)
 """What stands before a statement and after a listed variable, in the order of the data file."""
 
-BATCH_TOKENS = 2_000_000
+BATCH_TOKENS = 400_000
 BATCH_PUZZLES = 4000
-STATEMENT_TOKENS = 60
-"""What a batch holds at most, for flat memory: tokens of filler, a statement counting as so many
-with its solution; and puzzles."""
-
-CHUNK_TOKENS = 200_000
-"""Filler that is written at once, so that its arrays stay in the processor's cache."""
-
+STATEMENT_TOKENS = 12
+"""What a batch holds at most, so that its arrays stay in the processor's cache: tokens of filler, a
+statement counting as so many with its solution; and puzzles."""
 
 TEXT = read_words(__package__, "symbolic")
 """The sentences of the data file."""
@@ -222,7 +208,7 @@ def fragments(M: int) -> Fragments:
         "opening": [TEXT["opening"]],
         "closing": [TEXT["closing"]],
         "instruction": [TEXT["instruction"]],
-        "filler": filler_fragments(),
+        "filler": FRAGMENTS,
         "assign": [
             statement["assign"].format(lead=i, variable=v) for i in leads for v in variables
         ],
@@ -262,72 +248,53 @@ def symbolic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
     Raises ValueError for a wrong `tokenizer`, or for a cell whose context is too short for its
     statements.
     """
-    N, context, _ = arrays(selection.cells)
+    N, context, _ = map(np.array, zip(*selection.cells, strict=True))
     check_context(N, context, word_counts(token_counter(tokenizer)))
 
     def make(batch: Batch) -> Iterator[pa.Table]:
-        N, context, roots = arrays(batch.cells)
-        columns = symbolic_columns(batch.keys, N, context, tokenizer, roots, selection.twin)
-        columns["suite"] = ["symbolic"] * len(N)
+        columns = symbolic_columns(batch.keys, batch.cells, tokenizer, selection.twin)
+        columns["suite"] = ["symbolic"] * len(batch.cells)
         yield whole_table(selection, batch, SYMBOLIC_SCHEMA, columns)
 
     return Source(selection, SYMBOLIC_SCHEMA, make, batch_size(N.mean(), context.mean()))
 
 
-def arrays(cells: Sequence[SymbolicCell]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the N, context and roots of cells, as `symbolic_columns` takes them."""
-    N, context, roots = zip(*cells, strict=True)
-    fixed = [0 if count == PAPER_ROOTS else count for count in roots]
-    return np.array(N), np.array(context), np.array(fixed)
-
-
 def symbolic_columns(
     keys: np.ndarray,
-    N: np.ndarray,
-    context: np.ndarray,
+    cells: Sequence[SymbolicCell],
     tokenizer: Tokenizer = None,
-    roots: np.ndarray | int = 0,
     twin: str | None = None,
-) -> dict[str, pa.Array | pa.ChunkedArray | np.ndarray]:
+) -> dict[str, Any]:
     """The columns that a symbolic puzzle's address does not tell: roots, puzzle, ..., hops.
 
-    `keys` (uint64), N (>= 1: variables), `context` (>= 0: tokens of filler, 0 for none) and `roots`
-    (0..N, where 0 draws their number) have an entry a puzzle, in any mixture; a puzzle depends on
-    its own entries, on `tokenizer` (see `token_counter`) and on `twin`, its one change, alone.
-    Puzzles side by side take memory: `batch_size` tells how many are good.
+    A puzzle depends on its key (uint64), its cell, on `tokenizer` (see `token_counter`) and on
+    `twin`, its one change, alone. Puzzles side by side take memory: `batch_size` tells how many are
+    good.
 
     Raises ValueError if `tokenizer` does not count. Where a context is too short to spread N
     statements in groups of at most MAX_GROUP (see `check_context`), the groups are larger.
     """
-    counts = word_counts(token_counter(tokenizer))
-    forests = change(plant(keys, N, roots), twin)
-    if twin == "context=0":
-        context = np.zeros_like(context)
-    made_of = fragments(-(-int(N.max()) // 64) * 64)  # few sizes, so that they are made once
-    chunk = np.cumsum(context) // CHUNK_TOKENS
-    bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(keys)]
-    puzzles = [
-        texts(forests.part(i, j), write(keys[i:j], context[i:j], counts), keys[i:j], made_of)
-        for i, j in pairwise(bounds)
-    ]
+    N, context, roots = zip(*cells, strict=True)
+    fixed = [0 if count == PAPER_ROOTS else count for count in roots]
+    forests = plant(keys, np.array(N), np.array(fixed))
+    name, number = split_twin(twin or "")
+    if twin == "order=solved":
+        forests = replace(forests, order=np.broadcast_to(forests.place, forests.order.shape))
+    elif name == "from":
+        forests = replace(forests, k=np.maximum(forests.k, number))
+    tokens = np.array(context) * (twin != "context=0")
+    filler = write(keys, tokens, word_counts(token_counter(tokenizer)))
+    made_of = fragments(-(-max(N) // 64) * 64)  # few sizes, so that they are made once
     answers, conclusions = answer(forests, made_of)
     return {
         "roots": forests.k,
-        "puzzle": pa.chunked_array(puzzles),
+        "puzzle": texts(forests, filler, keys, made_of),
         "question": made_of.texts.take(pa.array(made_of.value("question", forests.target))),
         "answer": answers,
         "solution": pc.binary_join_element_wise(steps(forests, made_of), conclusions, ""),
         "target": forests.target,
         "hops": forests.hops,
     }
-
-
-def change(forests: Forests, twin: str | None) -> Forests:
-    """Return forests with the statements in the order of the places, or more roots, by a twin."""
-    name, number = split_twin(twin or "")
-    if twin == "order=solved":
-        return replace(forests, order=np.broadcast_to(forests.place, forests.order.shape))
-    return replace(forests, k=np.maximum(forests.k, number)) if name == "from" else forests
 
 
 def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments) -> pa.Array:
@@ -364,7 +331,7 @@ def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments
 
     word_ids = made_of.first["filler"] + filler.words
     begins_line = (places > 1) & (at[0] > 0)  # there are words, and no statement before them
-    word_ids[first_word[:-1][begins_line]] += len(filler_fragments()) // 2
+    word_ids[first_word[:-1][begins_line]] += len(FRAGMENTS) // 2
     ids = np.insert(word_ids, (before + first_word[:-1]).T[used.T], ids.T[used.T])
     return gather(made_of.texts, ids, first_word + offsets(2 * forests.N + 4))
 

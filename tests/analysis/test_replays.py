@@ -132,7 +132,7 @@ def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
 @pytest.mark.parametrize(("other", "same"), [({}, True), ({"prior": "0" * 16}, False)])
 def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other, same):
     """What stands there is then what the answers say under the published prior."""
-    until = UNTIL[type(design)] | design.plan.fingerprint | other
+    until = UNTIL[type(design)] | design.fingerprint | other
     (run,) = find_replays(write_design(tmp_path, design, until=until), design)
     assert run.same_prior == same
     assert run.batches == design.batches
@@ -147,7 +147,7 @@ def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
     design = AdaptiveDesign(**until, prior="vague")
     while not design.done:
         design.tell(design.ask(), [p.N + 9 * p.d < 130 - p.index for p in design.ask()])
-    until |= design.plan.fingerprint | ({"prior": "vague"} if named else {})
+    until |= design.fingerprint | ({"prior": "vague"} if named else {})
     (run,) = find_replays(write_design(tmp_path, design, until=until), design)
     assert run.batches == design.batches
     assert run.estimate.ECL50 == design.estimate().ECL50

@@ -135,6 +135,6 @@ def test_of_a_real_model_the_reader_finds_the_first_error_in_the_turn_that_is_wr
             conversations += 1
             if read.read:
                 alike.append(turn_of(read.first_error, row["k"]) == wrong)
-    text = (ROOT / "docs/turns.md").read_text("utf-8")
+    text = " ".join((ROOT / "docs/turns.md").read_text("utf-8").split())
     assert f"{sum(alike)} of the {len(alike)} conversations that the reader could read" in text
-    assert f"of {conversations}" in text
+    assert f"(of {conversations})" in text

@@ -280,14 +280,12 @@ def test_the_text_is_a_prefix_for_a_shorter_context():
 
 
 def test_memory_is_that_of_the_text():
-    """A batch of 34 MB is made in parts, beside which little else is held at a time."""
+    """34 MB are made in batches, beside which little else is held at a time."""
     program = PEAK + (
-        "import numpy as np\n"
-        "from cogniload_gen.factor.symbolic import symbolic_columns\n"
-        "keys, N, context = np.arange(40, dtype=np.uint64), np.full(40, 39), np.full(40, 128_000)\n"
-        "symbolic_columns(keys[:2], N[:2], context[:2])\n"
+        "from cogniload_gen import generate_factor\n"
+        "generate_factor(N=39, context=128_000, num_puzzles=2)\n"
         "before = peak()\n"
-        "text = symbolic_columns(keys, N, context)['puzzle'].nbytes\n"
+        "text = generate_factor(N=39, context=128_000, num_puzzles=40)['puzzle'].nbytes\n"
         "print(text, peak() - before)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

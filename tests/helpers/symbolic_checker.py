@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from grids import factor_grid
 
-from cogniload_gen.factor.symbolic import arrays, symbolic_columns
+from cogniload_gen.factor.symbolic import symbolic_columns
 
 PUZZLE = re.compile(
     r"This is the beginning of the text:\n(?P<text>[^\n]*)\nThis is the end of the text\.\n\n"
@@ -38,8 +38,7 @@ def rows(tokenizer=None, **grid):
 
 def made(keys, cells, tokenizer=None):
     """The columns of the puzzles of these keys and cells, a dictionary a puzzle."""
-    N, context, roots = arrays(cells)
-    columns = symbolic_columns(keys, N, context, tokenizer, roots)
+    columns = symbolic_columns(keys, cells, tokenizer)
     lists = [
         column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
         for column in columns.values()

@@ -158,6 +158,6 @@ def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, c
     run(never, tmp_path, history="own", N=10, d=3)
     message = refusal(capsys, "report", tmp_path, "--out", tmp_path / "report")
     assert "the samples there are of cogniload_turns" in message
-    arguments = ("eval", "--tasks", "cogniload_turns", "--output_path", tmp_path / "out")
+    task = ("--model", "dummy", "--tasks", "cogniload_turns")
     message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns"
-    assert refusal(capsys, *arguments) == message
+    assert refusal(capsys, "eval", *task, "--output_path", tmp_path) == message

@@ -5,7 +5,6 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from grids import cogniload_grid, factor_grid
 from harness import manager
 from lm_eval import simple_evaluate
 
@@ -95,16 +94,17 @@ def test_documents_that_do_not_fit_are_refused_before_the_run(
         simple_evaluate("dummy", tasks=[task], task_manager=manager(**puzzles), bootstrap_iters=1)
 
 
-@pytest.mark.parametrize(("task", "grid"), [
-    ("cogniload_mini", cogniload_grid([1, 3], [5], [50.0], num_puzzles=2, seed=7)),
-    (SYMBOLIC, factor_grid("symbolic", num_puzzles=1, seed=7)),
-    (REALISTIC, factor_grid("realistic", num_puzzles=1, seed=7)),
+@pytest.mark.parametrize(("task", "parameters"), [
+    ("cogniload_mini", {"d": [1, 3], "N": 5, "rho": 50, "num_puzzles": 2}),
+    (SYMBOLIC, {"suite": "symbolic", "num_puzzles": 1}),
+    (REALISTIC, {"suite": "realistic", "num_puzzles": 1}),
 ])  # fmt: skip
-def test_published_rows_are_evaluated(task, grid, tmp_path):
-    push(grid, "me/p", dry_run=tmp_path / "folder")
+def test_published_rows_are_evaluated(task, parameters, tmp_path):
+    dataset, parameters = task.partition("_")[0], parameters | {"seed": 7}
+    push("me/p", dataset, **parameters, dry_run=tmp_path / "folder")
     documents = load(task, path=str(tmp_path / "folder"), context_budget=4096).eval_docs
-    tables = benchmarks.named(grid.benchmark).source(grid).tables()
-    rows = [row | {"context_budget": 4096} for table in tables for row in table.to_pylist()]
+    made = benchmarks.datasets()[dataset].puzzles(**parameters).table().to_pylist()
+    rows = [row | {"context_budget": 4096} for row in made]
     assert sorted(documents, key=lambda row: row["id"]) == sorted(rows, key=lambda row: row["id"])
 
 

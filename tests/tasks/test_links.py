@@ -12,7 +12,7 @@ from pathlib import Path
 import lm_eval
 import pytest
 
-from lm_eval_tasks.links import TASKS
+from lm_eval_tasks.tasks import TASKS
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_it_is_loaded_solved_and_scored():
 def test_it_is_published_and_verified(tmp_path, capsys):
     from cogniload_gen.hub.push import push
 
-    push(TOY.select(num_puzzles=2), "me/toy", dry_run=tmp_path / "folder")
+    push("me/toy", "toy", num_puzzles=2, dry_run=tmp_path / "folder")
     assert main(["verify", str(tmp_path / "folder")]) == 0
     assert "4 made again, the same, and solved" in capsys.readouterr().out
 

@@ -1,15 +1,15 @@
 """CogniLoad's adaptive runs in the report: whose they are, their cells and their curves."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive import replay
 from cogniload_analysis.adaptive.replay import Replay, batch_table
-from cogniload_analysis.cogniload.capacity import next_puzzles
-from cogniload_analysis.cogniload.capacity.prior import PUBLISHED, VAGUE, find_prior
+from cogniload_analysis.cogniload.capacity.design import MEAN_N, MEAN_RHO, AdaptiveDesign
+from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.tables import load_columns, read_tables
 
@@ -19,16 +19,10 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
     replays = {}
     for model, rows in responses.items():
         in_percent = rows.assign(rho=(100 * rows["rho"]).round(9))
-        if run := replay.find_replay(in_percent, {"model": model}, make_plans, next_puzzles.Puzzle):
+        kinds = {prior: partial(AdaptiveDesign, prior=prior) for prior in NAMED}
+        if run := replay.find_replay(in_percent, {"model": model}, kinds):
             replays[model] = run
     return replays
-
-
-def make_plans(settings: Mapping[str, Any]) -> dict[str, next_puzzles.CapacityPlan]:
-    """Return the plans of the settings in the results; ValueError or TypeError for none."""
-    names = PUBLISHED, VAGUE
-    kind = next_puzzles.CapacityPlan
-    return {name: replay.set_up(kind, settings, prior=find_prior(name)) for name in names}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -51,11 +45,11 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     answers = pd.DataFrame(
         {**run.about, **puzzle._asdict(), "correct": answer.correct}
         for run in replays
-        for puzzle, answer in run.answers.items()
+        for puzzle, answer in run.design.told.items()
     )
     counts = answers.groupby(["model", "d", "N", "rho"])["correct"]
     cells = counts.agg(puzzles="size", correct="sum").reset_index()
-    places = [cells["rho"] != next_puzzles.MEAN_RHO, cells["N"] == next_puzzles.MEAN_N]
+    places = [cells["rho"] != MEAN_RHO, cells["N"] == MEAN_N]
     cells.insert(1, "axis", np.select(places, ["rho", "d"], default="N"))
     return cells.assign(rho=cells["rho"] / 100)
 

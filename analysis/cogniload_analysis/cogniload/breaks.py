@@ -9,9 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.fits import step_hazard
-from cogniload_analysis.cogniload.fits.glm import LoadGLM
-from cogniload_analysis.cogniload.fits.step_hazard import SLIPS, StepHazard, slip_rates, slip_trials
+from cogniload_analysis.cogniload.glm import LoadGLM
+from cogniload_analysis.cogniload.hazard import (
+    SLIPS,
+    StepHazard,
+    fit_step_hazard,
+    last_trials,
+    slip_rates,
+    slip_trials,
+)
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display.print import accuracy_table
@@ -56,9 +62,7 @@ def fit_hazard(read: pd.DataFrame) -> StepHazard | None:
     every = np.linspace(0, len(ordered) - 1, min(FITTED, len(ordered))).round().astype(int)
     chosen = ordered.iloc[every]
     try:
-        return step_hazard.fit_step_hazard(
-            chosen.assign(puzzle=pd.Series(dict(read_puzzles(chosen))))
-        )
+        return fit_step_hazard(chosen.assign(puzzle=pd.Series(dict(read_puzzles(chosen)))))
     except ValueError:
         return None
 
@@ -213,7 +217,7 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
     of responses that would give Greenwood's variance. Without responses that end early it is
     Wilson's of the share itself. Responses to one puzzle count as independent.
     """
-    last = step_hazard.last_trials(read).to_numpy()
+    last = last_trials(read).to_numpy()
     slipped = read["error"].isin(SLIPS).to_numpy()
     length = last.max(initial=0) + 1
     errors = np.bincount(last[slipped], minlength=length)

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
-from cogniload_analysis.cogniload.known_thresholds import explain_unknown, settle_crossing
+from cogniload_analysis.cogniload.known_thresholds import known_ECL50
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
@@ -61,9 +60,7 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
     within = frame.assign(correct=solved)
     tested = frame["N"].min(), frame["N"].max()
-    ECL50 = settle_crossing(
-        estimate_ECL50(within), tested, explain_unknown(within).get("ECL50", "")
-    )
+    ECL50 = known_ECL50(within)
     spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.replay import curve_panel, level_table
-from cogniload_analysis.cogniload.fits.glm import LoadGLM
+from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.display import figures as house
 from cogniload_analysis.display.figures import Panel, Series, draw_panels, series_by_model
 from cogniload_analysis.display.print import accuracy_table

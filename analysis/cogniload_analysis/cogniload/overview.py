@@ -9,8 +9,7 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
-from cogniload_analysis.cogniload.fits.glm import LoadGLM
-from cogniload_analysis.cogniload.fits.thresholds import Threshold
+from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
 from cogniload_analysis.cogniload.ranking import (
     CROSSING,
@@ -20,6 +19,7 @@ from cogniload_analysis.cogniload.ranking import (
     show_ranks,
 )
 from cogniload_analysis.cogniload.tables import name_ends
+from cogniload_analysis.cogniload.thresholds import Threshold
 from cogniload_analysis.cogniload.words import say
 from cogniload_analysis.display.cells import MISSING, percent, within
 from cogniload_analysis.display.print import accuracy_table

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import FULL_NAMES, PAPER_GRID
-from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
+from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
 from cogniload_analysis.sentences import Sentences

@@ -14,9 +14,9 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
-from cogniload_analysis.cogniload.fits.glm import LoadGLM
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.known_thresholds import projections, tested_ends
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.published import published_table
 
 PROJECTION, CROSSING = "projection", "crossing"

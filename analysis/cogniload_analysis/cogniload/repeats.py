@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
+from cogniload_analysis.cogniload.known_thresholds import known_ECL50
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.frame import column, members
 from cogniload_analysis.stats import (
@@ -76,12 +76,13 @@ def _describe_attempts(
         majority = np.array(
             [chance_of_majority(own, wrong, n - own - sum(wrong), k) for own, wrong, n in counts]
         )
-    solved_puzzles = puzzles[LOADS].assign(successes=solved, failures=1 - solved)
+    counts = {"correct": solved, "successes": solved, "failures": 1 - solved}
+    solved_puzzles = puzzles[LOADS].assign(**counts)
     row: dict[str, float] = {"puzzles": len(puzzles)}
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}
         row |= dict(zip((f"{name}_low", f"{name}_high"), clustered_interval(shares), strict=True))
-    row |= tables.name_ends("ECL50", estimate_ECL50(solved_puzzles))
+    row |= tables.name_ends("ECL50", known_ECL50(solved_puzzles))
     return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}
 
 

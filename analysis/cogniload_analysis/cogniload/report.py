@@ -16,6 +16,7 @@ from cogniload_analysis.cogniload import (
     breaks,
     budgets,
     figures,
+    glm,
     languages,
     overview,
     repeats,
@@ -23,7 +24,6 @@ from cogniload_analysis.cogniload import (
     words,
 )
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, fit_run, tested_ends
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.ranking import ranking_table

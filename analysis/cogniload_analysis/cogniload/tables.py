@@ -11,21 +11,21 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
-from cogniload_analysis.cogniload.fits.glm import (
+from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
     TERMS,
     InteractionGLM,
     LoadGLM,
     RhoComparison,
 )
-from cogniload_analysis.cogniload.fits.thresholds import (
+from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.ranking import CROSSING, PROJECTION, show_ranks
+from cogniload_analysis.cogniload.thresholds import (
     PAPER_MEANS,
     Threshold,
     Thresholds,
 )
-from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
-from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.ranking import CROSSING, PROJECTION, show_ranks
 from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import load_columns, read_tables

@@ -13,9 +13,9 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
-from cogniload_analysis.cogniload.fits import thresholds
-from cogniload_analysis.cogniload.fits.glm import TERMS, LoadGLM, fit_load_glm, load_design
-from cogniload_analysis.cogniload.fits.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
+from cogniload_analysis.cogniload import thresholds
+from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_load_glm, load_design
+from cogniload_analysis.cogniload.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
 from cogniload_analysis.stats import percentiles
 
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}

@@ -4,9 +4,9 @@ import math
 
 from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.cogniload.tables import DECIMALS
+from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.display.cells import set_number
 from cogniload_analysis.sentences import Sentences
 

@@ -15,8 +15,8 @@ from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.replay import Replay, batch_table
 from cogniload_analysis.display.figures import draw_panels
 from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
+from cogniload_analysis.factor.decay_design import PARAMETERS, DecayDesign
 from cogniload_analysis.factor.figures import COMPLEXITY
 from cogniload_analysis.factor.tables import CONDITION_COLUMNS
 from cogniload_analysis.factor.words import say
@@ -27,16 +27,10 @@ def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
     replays = {}
     for condition, rows in by_condition(frame):
         about = dict(zip(CONDITION, condition, strict=True))
-        make = partial(make_plans, suite=condition[1])
-        if run := replay.find_replay(rows, about, make, decay_design.Puzzle):
+        kinds = {"published": partial(DecayDesign, suite=condition[1])}
+        if run := replay.find_replay(rows, about, kinds):
             replays[condition] = run
     return replays
-
-
-def make_plans(settings: Mapping[str, Any], suite: str) -> dict[str, decay_design.DecayPlan]:
-    """Return the plan of the settings in the results; ValueError or TypeError for none."""
-    prior = decay_design.published_prior()
-    return {"published": replay.set_up(decay_design.DecayPlan, settings, suite=suite, prior=prior)}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -48,7 +42,7 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     rows = []
     for run in replays:
         row = replay.run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
-        for name in decay_design.PARAMETERS:
+        for name in PARAMETERS:
             at = getattr(run.estimate, name)
             row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
         rows.append(row)
@@ -63,7 +57,7 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     answers = pd.DataFrame(
         {**run.about, "N": puzzle.N, "correct": answer.correct}
         for run in replays
-        for puzzle, answer in run.answers.items()
+        for puzzle, answer in run.design.told.items()
     )
     right = answers.groupby([*CONDITION, "N"])["correct"]
     return right.agg(puzzles="size", correct="sum").reset_index()
@@ -91,7 +85,7 @@ def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
             Interval(row[name], row[f"{name}_low"], row[f"{name}_high"]),
             tested.get(name, (-np.inf, np.inf)),
         )
-        for name in decay_design.PARAMETERS
+        for name in PARAMETERS
     }
     sentences = [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")]
     return replay.say_run(row, sentences)

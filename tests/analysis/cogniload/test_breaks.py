@@ -9,7 +9,7 @@ from report_reader import assert_numbers_are_of_the_tables, page_text, read_page
 from cogniload_analysis import fit_load_glm, fit_step_hazard, read_samples
 from cogniload_analysis.cogniload import breaks, figures
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.cogniload.fits.step_hazard import SLIPS
+from cogniload_analysis.cogniload.hazard import SLIPS
 from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.stats import wilson_interval

@@ -13,7 +13,7 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison, published_table
-from cogniload_analysis.cogniload.fits.glm import TERMS, fit_load_glm
+from cogniload_analysis.cogniload.glm import TERMS, fit_load_glm
 from cogniload_analysis.cogniload.plan import (
     count_puzzles,
     expected_accuracies,

@@ -32,7 +32,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     refit_published,
 )
 from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
-from cogniload_analysis.cogniload.fits.thresholds import Threshold
+from cogniload_analysis.cogniload.thresholds import Threshold
 
 FLOORS = [0.0, 0.45, 0.9]
 CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}
@@ -73,7 +73,7 @@ def log_likelihood(logits, floor, correlation=0.0):
 def test_draws_are_the_exact_posteriors_over_all_floors_and_correlations():
     """Against brute force: many logits from the prior, weighed by likelihood alone."""
     belief = believe(ANSWERS, LOADS, published_prior())
-    drawn = belief.draw(slice(0, 3), 4000)
+    drawn, _ = belief.draw(slice(0, 3), 4000)
     rng = np.random.default_rng(1)
     accuracy, weights = [], []
     for floor in FLOORS:
@@ -89,9 +89,9 @@ def test_draws_are_the_exact_posteriors_over_all_floors_and_correlations():
     share = np.exp(weights - logsumexp(weights))
     assert 1 / np.sum(share**2) > 1000
     expected = share @ accuracy
-    np.testing.assert_allclose(drawn.accuracy.mean(axis=0), expected, atol=0.012)
+    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=0.012)
     spread = np.sqrt(share @ (accuracy - expected) ** 2)
-    np.testing.assert_allclose(drawn.accuracy.std(axis=0), spread, rtol=0.12)
+    np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.12)
     evidence = logsumexp(weights.reshape(-1, DRAWN), axis=1)
     np.testing.assert_allclose(belief.shares, softmax(evidence), atol=0.03)
     assert belief.best is belief.posteriors[int(np.argmax(evidence))]

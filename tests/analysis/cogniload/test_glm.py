@@ -24,8 +24,8 @@ from cogniload_analysis import (
     fit_load_glm,
     published_table,
 )
-from cogniload_analysis.cogniload.fits import glm
-from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_design
+from cogniload_analysis.cogniload import glm
+from cogniload_analysis.cogniload.glm import TERMS, fit_soundly, load_design
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 TABLE_2 = published_table("glm").set_index("model")

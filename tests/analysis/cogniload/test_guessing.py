@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_analysis import LoadMeans, capacity_thresholds, fit_load_glm, published_table
-from cogniload_analysis.cogniload.fits.glm import INTERACTIONS, TERMS
+from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS
 
 TABLE_2 = published_table("glm").set_index("model")[list(TERMS)]
 WEAK = TABLE_2.loc["Qwen3-8B"].to_numpy(float)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_analysis.cogniload.fits import step_hazard as hazard
-from cogniload_analysis.cogniload.fits.step_hazard import (
+from cogniload_analysis.cogniload import hazard
+from cogniload_analysis.cogniload.hazard import (
     SLIPS,
     TERMS,
     add_steps,

@@ -6,10 +6,10 @@ import pytest
 from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 
 from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
-from cogniload_analysis.cogniload.fits.thresholds import Threshold
 from cogniload_analysis.cogniload.known_thresholds import fit_run
 from cogniload_analysis.cogniload.overview import overview_table, say_capacity
 from cogniload_analysis.cogniload.ranking import rank, rank_runs
+from cogniload_analysis.cogniload.thresholds import Threshold
 
 PUBLISHED = published_table("glm").set_index("model")
 BETA = PUBLISHED[["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]]

@@ -15,8 +15,8 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_terms, make_loads
-from cogniload_analysis.cogniload.fits.glm import INTERACTIONS, TERMS, LoadGLM, load_design
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
+from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, LoadGLM, load_design
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
@@ -242,8 +242,7 @@ def margin_chi_square(cells: pd.DataFrame, accuracy: np.ndarray) -> float:
 
 def curve_crossing(curve: PublishedCurve) -> float:
     """Return the N at which a published curve passes 50 % at the mean of d and rho."""
-    loads = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
-    here, there = line_terms(loads) @ curve.coefficients
+    level, _, slope, *_ = curve.coefficients
     bottom = curve.link.bottom(np.array(PAPER_MEANS.d))
     half = logit((0.5 - bottom) / (curve.link.ceiling - bottom))
-    return float(10 ** (1 + (here - half) / (here - there)))
+    return float(10 ** (PAPER_MEANS.log10_N + (half - level) / slope))

@@ -18,7 +18,7 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
-from cogniload_analysis.cogniload.fits.thresholds import Z
+from cogniload_analysis.cogniload.thresholds import Z
 from cogniload_analysis.frame import check_columns, check_single
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import read_steps

@@ -16,9 +16,9 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_analysis.cogniload.fits import guessing, thresholds
-from cogniload_analysis.cogniload.fits.guessing import Guess, eta_at, guess_rates
-from cogniload_analysis.cogniload.fits.thresholds import LoadMeans, Threshold, Thresholds, Z
+from cogniload_analysis.cogniload import guessing, thresholds
+from cogniload_analysis.cogniload.guessing import Guess, eta_at, guess_rates
+from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds, Z
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.stats import CONFIDENCE
 
