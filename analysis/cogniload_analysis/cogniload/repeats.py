@@ -76,8 +76,7 @@ def _describe_attempts(
         majority = np.array(
             [chance_of_majority(own, wrong, n - own - sum(wrong), k) for own, wrong, n in counts]
         )
-    counts = {"correct": solved, "successes": solved, "failures": 1 - solved}
-    solved_puzzles = puzzles[LOADS].assign(**counts)
+    solved_puzzles = puzzles[LOADS].assign(correct=solved, successes=solved, failures=1 - solved)
     row: dict[str, float] = {"puzzles": len(puzzles)}
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}
