@@ -231,6 +231,7 @@ def evaluate(parser: "Parser", words: Words) -> None:
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)
     parser.option("max-cost", "COST", "the same for the cost at --price")
+    parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
@@ -417,7 +418,7 @@ def push(parser: "Parser", words: Words) -> None:
     parser.flag("private", "make a new REPO private")
     text = "write the folder that would be uploaded, and upload nothing"
     parser.option("dry-run", "DIR", text, type=Path)
-    add_puzzle_options(parser, own_splits=False)
+    add_puzzle_options(parser)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.push import push as upload
 

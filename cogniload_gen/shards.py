@@ -38,7 +38,7 @@ from cogniload_gen.checks import check_choice, check_choices, check_integer
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source, short
-from cogniload_gen.tables import SHARED, row_groups
+from cogniload_gen.tables import table_writer
 
 # --- Configurations --------------------------------------------------------------------------
 
@@ -216,13 +216,9 @@ class PuzzleFiles:
         """Write a file, whole; OSError if the folder can't be written."""
         path, rows = self.folder / self.names[number], self.rows(number)
         try:
-            with (
-                whole_file(path, force=True) as temporary,
-                pq.ParquetWriter(temporary, self.source.schema, **SHARED) as writer,
-            ):
+            with table_writer(path, self.source.schema, force=True) as write:
                 for table in self.source.tables(rows.start, rows.stop):
-                    for group in row_groups(table):
-                        writer.write_table(group)
+                    write(table)
         except FileNotFoundError:  # the last process has removed what this one was still writing
             if not path.exists():
                 raise

@@ -63,12 +63,6 @@ def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | No
     return len(encode(model, rendered, add_special_tokens=False))
 
 
-def count_response_tokens(model: LM, response: str) -> int:
-    """Return the tokens of a response, by the tokenizer of a model that has one."""
-    text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
-    return len(encode(model, text, add_special_tokens=False))
-
-
 def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
     """Return the tokens of a prompt by its words: within a quarter for both benchmarks' puzzles."""
     if isinstance(prompt, str):
@@ -230,9 +224,10 @@ class SharedBudgetTask(ConfigurableTask):
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""
         tokens = said_of(response).response_tokens
-        return (
-            count_response_tokens(self._model, response) if tokens is None and counted else tokens
-        )
+        if tokens is not None or not counted:
+            return tokens
+        text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
+        return len(encode(self._model, text, add_special_tokens=False))
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and that of what a backend counts."""

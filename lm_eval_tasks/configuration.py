@@ -121,6 +121,8 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
     """
     parsed = vars(run_parser("cogniload eval").parse_args(list(others)))
     settings = {name: value for name, value in parsed.items() if value is not None}
+    if arguments.include_path is not None:
+        settings["include_path"] = arguments.include_path
     file = settings.pop("config", None) if arguments.config is None else arguments.config
     try:
         settings = (EvaluatorConfig.load_yaml_config(file) if file else {}) | settings

@@ -50,32 +50,22 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
     ValueError or OSError, in a line, for what can't be evaluated.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
+    if (arguments.status or arguments.merge) and others:
+        given = " ".join(others)
+        raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
     with each_warning_once():
         if arguments.status:
-            print_status(arguments.status, arguments.price, _include_path(others))
+            print_status(arguments.status, arguments.price, arguments.include_path)
         elif arguments.merge:
-            merge(arguments.merge, arguments.output_path, _include_path(others))
+            merge(arguments.merge, arguments.output_path, arguments.include_path)
         else:
             evaluate(*read_configuration(arguments, others))
 
 
 def run_into(out: Path, others: Sequence[str], *, shard: str | None = None) -> None:
     """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`."""
-    ours = dict.fromkeys(("config", "merge", "status", *OURS)) | {"output_path": out}
-    run(Namespace(**ours | {"shard": shard}), others)
-
-
-def _include_path(others: Sequence[str]) -> str | None:
-    """Return --include_path, the one argument of lm-eval that goes with --merge and --status."""
-    match others:
-        case []:
-            return None
-        case ["--include_path", path]:
-            return path
-        case [one] if one.startswith("--include_path="):
-            return one.partition("=")[2]
-    given = " ".join(others)
-    raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
+    ours = dict.fromkeys(("config", "include_path", "merge", "status", *OURS))
+    run(Namespace(**ours | {"output_path": out, "shard": shard}), others)
 
 
 def evaluate(config: EvaluatorConfig, own: Own) -> None:

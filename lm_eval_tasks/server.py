@@ -184,8 +184,7 @@ def explain(error: Exception, model: object) -> Exception:
                 )
         return ConnectionError(f"{where} answered {error}{hint}")
     if isinstance(error, NoCompletion):
-        said = _BRIEF.repr(error.answer)
-        return ConnectionError(f"{where} answered what is no completion, {error.why}: {said}")
+        return ConnectionError(f"{where} {error}")
     if isinstance(error, TimeoutError | requests.Timeout):
         return ConnectionError(
             f"{where} did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from statsmodels.stats.proportion import proportion_confint
 from tqdm import tqdm
 
 from cogniload_gen.files import one_line
@@ -63,7 +64,9 @@ def _status_lines(folder: Path, price: str | None, include_path: str | None) -> 
         whole = done >= run.total
         yield f"{folder}: {done:,} of {run.total:,} puzzles are answered ({tasks})"
     if answers.scored:
-        yield f"accuracy so far: {_accuracy(answers.correct, answers.scored)}"
+        right, tried = answers.correct, answers.scored
+        low, high = proportion_confint(right, tried, alpha=0.1, method="wilson")
+        yield f"accuracy so far: {right / tried:.1%} (90 % interval {low:.1%} to {high:.1%})"
     if any(answers.tokens):
         prices = read_price(price)
         cost = f", {cost_of(answers.tokens, prices):,.2f} at the price" if prices else ""
@@ -74,11 +77,3 @@ def _status_lines(folder: Path, price: str | None, include_path: str | None) -> 
         yield f"next: cogniload report {folder} --out {folder / 'report'}"
     else:
         yield f"next: cogniload eval --merge {folder}"
-
-
-def _accuracy(correct: float, scored: int) -> str:
-    """Return an accuracy with Wilson's 90 % interval, as in the reports, in per cent."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(correct, scored, alpha=0.1, method="wilson")
-    return f"{correct / scored:.1%} (90 % interval {low:.1%} to {high:.1%})"

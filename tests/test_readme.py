@@ -41,31 +41,21 @@ def test_a_session_prints_what_the_page_says(page, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_program_compiles_and_imports_what_there_is(page):
-    for code in code_blocks(page, "python"):
-        if code.startswith(">>>"):
-            continue
-        for node in ast.walk(ast.parse(code)):
-            if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] in OURS:
-                module = import_module(node.module)
-                assert all(hasattr(module, alias.name) for alias in node.names), code
-
-
-def commands(page):
-    """Return the lines of a page's blocks that begin with `cogniload`, as arguments."""
-    for language in ("", "bash"):
-        for code in code_blocks(page, language):
-            for line in code.replace("\\\n", " ").splitlines():
-                if line.startswith("cogniload "):
-                    yield shlex.split(line, comments=True)[1:]
+    programs = [code for code in code_blocks(page, "python") if not code.startswith(">>>")]
+    for node in ast.walk(ast.parse("\n".join(programs))):
+        if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] in OURS:
+            module = import_module(node.module)
+            assert all(hasattr(module, alias.name) for alias in node.names), node.module
 
 
 @pytest.mark.parametrize("page", [*PAGES, "recipes/README.md", "lm_eval_tasks/README.md"])
 def test_a_command_can_be_parsed(page):
     """Each command of a page has options that there are. What lm-eval takes, it knows itself."""
-    for arguments in commands(page):
-        for harness in parse(arguments)[1]:
-            if harness.startswith("--"):
-                assert harness in HARNESS_OPTIONS, arguments
+    blocks = [*code_blocks(page, ""), *code_blocks(page, "bash")]
+    for line in "".join(blocks).replace("\\\n", " ").splitlines():
+        if line.startswith("cogniload "):
+            left = parse(shlex.split(line, comments=True)[1:])[1]
+            assert {word for word in left if word.startswith("--")} <= HARNESS_OPTIONS, line
 
 
 HARNESS_OPTIONS = {

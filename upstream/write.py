@@ -66,8 +66,8 @@ def write_lm_eval(tasks: Path, benchmark: str) -> None:
     about = about.replace("### Paper", "## Paper")
     headings = "### Groups, Tags, and Tasks\n\n#### Tasks\n"
     about = re.sub(r"^### (Tasks|Groups and tasks)\n", headings, about, flags=re.M)
-    checklist = (HERE / "checklist.md").read_text("utf-8")
-    about = re.sub(r"### Checklist\n.*?(?=###|\Z)", lambda _: f"{checklist}\n", about, flags=re.S)
+    checklist = (HERE / "checklist.txt").read_text("utf-8")
+    about = about.replace("### Changelog", f"{checklist}\n### Changelog")
     write(tasks / benchmark / "README.md", about)
     row = f"| [{benchmark}]({benchmark}/README.md) | {ROWS[benchmark]} | English |\n"
     write(tasks / f"README.row-{benchmark}.md", row)

@@ -5,9 +5,7 @@ So the same push again completes an upload that was interrupted.
 """
 
 import json
-import logging
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
@@ -20,8 +18,6 @@ from cogniload_gen.files import whole_folder
 from cogniload_gen.hub import REPOSITORY, hub_errors
 from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
 from cogniload_gen.shards import ROWS_PER_FILE, Configuration, PuzzleFiles, configuration_of, merge
-
-log = logging.getLogger(__name__)
 
 
 def push(
@@ -36,8 +32,8 @@ def push(
 
     `dataset` and `parameters` are as `load_dataset` takes them, with `split` for one split. A
     missing repository is created. The puzzles are a configuration in it; what was pushed before
-    stays. With `dry_run`, writes there the folder that would be uploaded and returns its path. The
-    same push again completes one that was interrupted.
+    stays. With `dry_run`, writes there what would be uploaded to an empty repository, and returns
+    its path. The same push again completes one that was interrupted.
 
     Raises ValueError for a wrong parameter, or if the repository has a card that is not ours or is
     public and `private` is true, FileExistsError if `dry_run` exists, OSError in one line if the
@@ -48,7 +44,7 @@ def push(
     new = configuration_of(dataset, **parameters)
     if dry_run is not None:
         with whole_folder(Path(dry_run)) as folder:
-            write_folder(folder, repo, new, merge(_published_if_reached(repo), new))
+            write_folder(folder, repo, new, [new])
         return str(dry_run)
     if get_token() is None:
         raise PermissionError(f"{repo}: no token for the Hub: run `hf auth login` or set HF_TOKEN")
@@ -85,16 +81,6 @@ def _published(repo: str, revision: str | None) -> list[Configuration]:
     except errors.EntryNotFoundError:
         return []
     return read_card(Path(card), repo)
-
-
-def _published_if_reached(repo: str) -> list[Configuration]:
-    """Return what a repository holds now; nothing, with a logged warning, without the Hub."""
-    try:
-        with hub_errors(repo), suppress(errors.RepositoryNotFoundError):
-            return _published(repo, HfApi().dataset_info(repo).sha)
-    except OSError as error:
-        log.warning("written as for a new repository: %s", error)
-    return []
 
 
 def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configuration]) -> None:

@@ -26,7 +26,7 @@ from cogniload_gen.responses.context_budget import (
     check_fit,
     response_limit,
 )
-from cogniload_gen.tables import StoredPuzzles, find_tables
+from cogniload_gen.tables import find_tables, read_puzzles
 
 
 def main() -> None:
@@ -53,8 +53,7 @@ def main() -> None:
 
     model = LLM(arguments.model, max_model_len=budget, **arguments.engine)
     for file, out in left.items():
-        puzzles = StoredPuzzles(file)
-        rows = answer(model, puzzles.rows(range(len(puzzles))), budget, arguments.sampling)
+        rows = answer(model, [*read_puzzles(file)], budget, arguments.sampling)
         out.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(out) as part:
             pq.write_table(pa.Table.from_pylist(rows), part)

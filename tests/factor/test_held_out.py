@@ -8,7 +8,6 @@ right, and the first variable of a solution that is wrong.
 """
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,7 @@ def test_the_page_has_todays_figures_of_an_author(half):
     ]
     wrong = [row for row in rows if not row["is_right"]]
     cells.append(f"{sum(map(passes, wrong))} of {len(wrong)}")
-    assert re.search(rf"\| {half} \|.*\| {' [|] '.join(cells)} \|\n", TEXT)
+    assert f"| {half} | {' | '.join(cells)} |\n" in TEXT
 
 
 @pytest.mark.parametrize("half", ["open", "sealed", "later", "third", "fourth"])

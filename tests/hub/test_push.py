@@ -1,7 +1,6 @@
 """What is published: the folder, as others read it, and its way to a stand-in of the Hub."""
 
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -265,17 +264,14 @@ def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, published):
 
 def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
     stand_in.files["other/large.parquet"] = b"?"
-    dry = [*PUSH, "--dry-run", str(tmp_path / "dry")]
-    pushes = PUSH, [*PUSH, "--split", "train"], [*PUSH, "--seed", "7"], dry
+    pushes = PUSH, [*PUSH, "--split", "train"], [*PUSH, "--seed", "7"]
     *ran, verified = cogniload(stand_in, *pushes, ["verify", "me/puzzles"])
-    assert [code for code, *_ in ran] == [0, 0, 0, 0]
+    assert [code for code, *_ in ran] == [0, 0, 0]
     whole = "me/puzzles is whole: 36 rows in 3 files; 36 made again, the same, and solved\n"
     assert verified[:2] == [0, whole]
     # all that is verified is of one commit
     assert stand_in.asked.count("GET /api/datasets/me/puzzles/revision/main") == 1
     assert not any("other" in request for request in stand_in.asked)
-    # the dry run, the last, tells the card that the repository has then
-    assert contents(tmp_path / "dry").items() <= stand_in.files.items()
     for path, content in stand_in.files.items():
         file = tmp_path / "folder" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -342,9 +338,3 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
         assert said.count("\n") == 1
     assert stand_in.files["README.md"].endswith(b"# Mine")
     assert stand_in.commits == []
-
-
-def test_a_dry_run_without_the_hub_says_so(tmp_path, caplog):
-    with caplog.at_level(logging.WARNING):
-        push("me/puzzles", **SMALL, dry_run=tmp_path / "a")
-    assert "written as for a new repository: me/puzzles: the Hub can't be reached" in caplog.text

@@ -17,7 +17,6 @@ import yaml
 from experiments import (
     Run,
     last_checkpoint,
-    main,
     make_model,
     over_seeds,
     printed,
@@ -66,20 +65,6 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
         for folder in (train(runs[0], "Baseline"), out / "seed-0/Baseline/model")
     )
     assert all((whole[name] == resumed[name]).all() for name in whole)
-
-
-@pytest.mark.parametrize(("out", "size", "said"), [
-    ("used", "tiny", "holds runs of another size"),
-    ("used", "huge", "size must be hour, paper, tiny or a YAML"),
-])  # fmt: skip
-def test_a_wrong_folder_or_size_is_told_in_a_line(out, size, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("used").mkdir()
-    Path("used/size.json").write_text("{}")
-    monkeypatch.setattr(sys, "argv", ["table4.py", out, "--size", size])
-    with pytest.raises(SystemExit, match=r"^2$"):
-        main(table4.write, ["Baseline"], "about")
-    assert said in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 import verifiers.v1 as vf
 from completion_server import respond, serving
 from replayed import PARAMETERS, replays
-from source_tree import ROOT
 from tracker import track
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
@@ -73,11 +71,6 @@ def test_the_environment_is_the_one_that_it_is_written_for():
     assert version("verifiers") == "0.4.0"
     assert taskset_class("verifiers_tasks") is verifiers_tasks.PuzzleTaskset
     assert harness_class("verifiers_tasks") is verifiers_tasks.PuzzleHarness
-
-
-def test_the_hubs_package_has_the_same_classes(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "upstream" / "prime-intellect")
-    assert taskset_class("cogniload_puzzles") is verifiers_tasks.PuzzleTaskset
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -192,17 +185,6 @@ def test_difficulty_follows_the_rewards(tmp_path):
     assert not set(ids) & {task.data.id for task in again}
 
 
-def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
-    path = tmp_path / "success.jsonl"
-    lines = [{"trace": name, "level": 0, "reward": 1.0} for name in ("a", "a", "b", "c")]
-    text = "\n".join(map(json.dumps, lines))
-    path.write_text(text)
-    following = iter(taskset(task={"success": path}, window=3))
-    assert next(following).data.level == 0
-    path.write_text(f"{text}\n")
-    assert next(following).data.level == 1
-
-
 def run(command, *arguments, folder):
     """Run a command of verifiers; without a terminal and without its platform."""
     program = Path(sys.executable).with_name(command)
@@ -252,43 +234,6 @@ def test_the_eval_command_evaluates_a_served_model(tmp_path):
     kept = [json.loads(line) for line in success.read_text().splitlines()]
     assert sum(each["reward"] for each in kept) == outcomes["correct_valid"]
     assert {each["trace"] for each in kept} == {e["traces"][0]["id"] for e in episodes}
-
-
-@contextmanager
-def real_model():
-    """The small real model, served from the environment that `make test` is run in."""
-    python = ROOT / ".venv" / "bin" / "python"
-    if not python.exists():
-        pytest.skip("no .venv to serve a model from")
-    helpers = ROOT / "tests" / "helpers"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, helpers)))}
-    command = [python, helpers / "model_server.py"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-        finally:
-            process.terminate()
-
-
-def test_the_eval_command_evaluates_a_real_model(tmp_path):
-    given = ("--env.taskset.d", 1, "--env.taskset.N", 5, "--env.taskset.rho", 50)
-    with real_model() as url:
-        model = ("--model", "real", "--client.base-url", url, "--no-push", "--run.name", "run")
-        short = ("--sampling.max-tokens", 60, "--max-concurrent", 1)
-        ran = run("vf-eval", *given, *model, *short, "-n", 2, folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
-    for line in lines:
-        (trace,) = json.loads(line)["traces"]
-        data, score = trace["task"]["data"], trace["info"]["score"]
-        response = trace["nodes"][-1]["message"]["content"]
-        row = data["row"] | {"puzzle": data["prompt"]}
-        assert response
-        assert 0 < score["response_tokens"] <= 60
-        cut = score["response_tokens"] > 60 - 20
-        assert trace["metrics"]["wrong_max_context"] == cut
-        assert cut or trace["metrics"]["acc"] == benchmarks.score(response, row).correct
-    assert len(lines) == 2
 
 
 def test_turns_that_never_came_earn_nothing():

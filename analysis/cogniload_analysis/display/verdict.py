@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from cogniload_analysis.compare.why import Why
-from cogniload_analysis.display.content import Verdict
+from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import Load
 from cogniload_analysis.matters import Effect, breaking
 from cogniload_analysis.sentences import Sentences

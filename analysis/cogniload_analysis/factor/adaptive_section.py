@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from cogniload_analysis.adaptive import replay
 from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.replay import Replay, batch_table
-from cogniload_analysis.display.figures import draw_panels
-from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.adaptive.section import ASKED, BATCHES, RUNS
+from cogniload_analysis.display.figures import Panel
+from cogniload_analysis.display.toml_tables import read_tables
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
 from cogniload_analysis.factor.decay_design import PARAMETERS, DecayDesign
 from cogniload_analysis.factor.figures import COMPLEXITY
@@ -72,8 +72,14 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "accuracy", "low", "high"]]
 
 
-TABLES = read_tables("factor_adaptive", *replay.SHOWS, conditions=CONDITION_COLUMNS)
-SPECS = dict(zip(TABLES.values(), (run_table, batch_table, asked_table, curve_table), strict=True))
+TABLES = read_tables(
+    "factor_adaptive",
+    conditions=CONDITION_COLUMNS,
+    adaptive_runs=RUNS,
+    adaptive_batches=BATCHES,
+    counts=ASKED,
+)
+SPECS = list(zip(TABLES.values(), (run_table, batch_table, asked_table, curve_table), strict=True))
 """The tables on adaptive runs, and the functions that compute them."""
 
 
@@ -91,14 +97,14 @@ def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
     return replay.say_run(row, sentences)
 
 
-def draw_run(counts: pd.DataFrame, curve: pd.DataFrame) -> Figure:
+def run_panels(counts: pd.DataFrame, curve: pd.DataFrame) -> list[Panel]:
     """Draw one adaptive run: its curve over the measured accuracy.
 
     The frames are its rows of `asked_table` and `curve_table`.
     """
     points, label = replay.level_table(counts, "N"), COMPLEXITY[counts["suite"].iloc[0]]
     curve = curve.rename(columns={"N": "level"})
-    return draw_panels([replay.curve_panel(points, curve, label, _finish)], height=2.6)
+    return [replay.curve_panel(points, curve, label, _finish)]
 
 
 def _finish(axes: Axes) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.page import Findings
 from cogniload_analysis.factor import hops, retrieval
 from cogniload_analysis.factor import loads as load_columns
 from cogniload_analysis.factor.decay import CONDITION

@@ -10,11 +10,10 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
 from cogniload_analysis.display import figures as house
-from cogniload_analysis.display.figures import Panel, Series, draw_panels, series_by_model
+from cogniload_analysis.display.figures import Figure, Panel, Series, series_by_model
 from cogniload_analysis.factor.decay import ComplexityDecay, Condition, by_condition
 from cogniload_analysis.factor.hops import HOP_BASELINES
 from cogniload_analysis.factor.loads import show_context
@@ -36,7 +35,7 @@ def draw_by_context(decays: Decays) -> Figure:
     `decays` holds one model and one suite. Figures 1a and 1c.
     """
     labels = {condition: _label_context(*condition[2:]) for condition in decays}
-    return draw_panels([_accuracy_panel(decays, labels), _log_panel(decays, labels)])
+    return Figure("", "", [_accuracy_panel(decays, labels), _log_panel(decays, labels)])
 
 
 def draw_by_model(decays: Decays) -> Figure:
@@ -46,7 +45,7 @@ def draw_by_model(decays: Decays) -> Figure:
     """
     shortest = _shortest(decays)
     labels = {condition: condition[0] for condition in shortest}
-    return draw_panels([_accuracy_panel(shortest, labels), _log_panel(shortest, labels)])
+    return Figure("", "", [_accuracy_panel(shortest, labels), _log_panel(shortest, labels)])
 
 
 def draw_mean_accuracy(table: pd.DataFrame) -> Figure:
@@ -68,7 +67,7 @@ def draw_mean_accuracy(table: pd.DataFrame) -> Figure:
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(best) - 0.3))
 
     panel = Panel(series, "Accuracy, mean over N", "", finish=finish)
-    return draw_panels([panel], height=1.1 + 0.22 * len(best))
+    return Figure("", "", [panel], height=1.1 + 0.22 * len(best))
 
 
 def draw_two_phases(decays: Decays) -> Figure:
@@ -90,7 +89,7 @@ def draw_two_phases(decays: Decays) -> Figure:
         series = Series("measured, and the fit", points["N"], points["accuracy"], *ends, line)
         title, finish = house.shorten_name(condition[0]), partial(_finish_phases, decay=decay)
         panels.append(Panel([series], COMPLEXITY[condition[1]], "Accuracy", title, finish))
-    return draw_panels(panels)
+    return Figure("", "", panels)
 
 
 def _finish_phases(axes: Axes, decay: ComplexityDecay) -> None:
@@ -125,7 +124,7 @@ def draw_realistic(decays: Decays, model: str) -> Figure:
     ]
     if len(noises) > 1:
         panels.append(_accuracy_panel(by_noise, labels, "By noise"))
-    return draw_panels(panels, legends="inside")
+    return Figure("", "", panels, legends="inside")
 
 
 def draw_cdf_cdo(table: pd.DataFrame) -> Figure:
@@ -159,7 +158,7 @@ def draw_cdf_cdo(table: pd.DataFrame) -> Figure:
 
         label = "CDF × 100" if scale == 100 else name
         panels.append(Panel(series, "Context (tokens)", label, finish=finish))
-    return draw_panels(panels)
+    return Figure("", "", panels)
 
 
 def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame) -> Figure:
@@ -192,7 +191,7 @@ def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame) -> Figure:
     if sampling["k"][sampling["source"] == HERE].notna().any():
         logarithmic = partial(finish, log_y=True)
         panels.append(Panel(gaps, "Attempts t", "Nclean − Neff", finish=logarithmic))
-    return draw_panels(panels)
+    return Figure("", "", panels)
 
 
 def _accuracy_panel(decays: Decays, labels: dict[Condition, str], title: str = "") -> Panel:
@@ -241,7 +240,7 @@ def draw_by_hops(table: pd.DataFrame) -> Figure:
     """Draw each model's accuracy by hops at its shortest context; `table` is `hops_table`'s."""
     shortest = table["context"] == table.groupby("model", observed=True)["context"].transform("min")
     series = series_by_model(table[shortest], "hops", "accuracy", "low", "high")
-    return draw_panels([Panel(series, "Hops of the deepest variable", "Accuracy")])
+    return Figure("", "", [Panel(series, "Hops of the deepest variable", "Accuracy")])
 
 
 def draw_shortcuts(table: pd.DataFrame) -> Figure:
@@ -256,7 +255,7 @@ def draw_shortcuts(table: pd.DataFrame) -> Figure:
             for label, name in shown.items()
         ]
         panels.append(Panel(series, "Complexity N", "Accuracy", f"{context:,} tokens, {noise}"))
-    return draw_panels(panels)
+    return Figure("", "", panels)
 
 
 def draw_retrieval(table: pd.DataFrame) -> Figure:
@@ -271,7 +270,7 @@ def draw_retrieval(table: pd.DataFrame) -> Figure:
         bottom = np.zeros(len(rows))
         for index, part in enumerate(PARTS):
             share = (rows[part] / rows["responses"]).to_numpy()
-            axes.bar(rows["N"], share, 0.8, bottom, color=house.series_style(index)["color"])
+            axes.bar(rows["N"], share, 0.8, bottom, color=house.COLOURS[index])
             bottom += share
         _set_accuracy(axes)
 
@@ -282,7 +281,7 @@ def draw_retrieval(table: pd.DataFrame) -> Figure:
         title = "\n".join(wrap(f"{_label_context(context, noise)}: {method}", 34))
         finish = partial(bars, rows)
         panels.append(Panel(legend, COMPLEXITY[suite], "Share of the responses", title, finish))
-    return draw_panels(panels)
+    return Figure("", "", panels)
 
 
 def _set_accuracy(axes: Axes) -> None:

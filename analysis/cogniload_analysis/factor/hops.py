@@ -7,7 +7,7 @@ of the question is 2.4 edges from a number on average. So accuracy is shown by h
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.display.tables import accuracy_table
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.words import say
 from cogniload_analysis.frame import column

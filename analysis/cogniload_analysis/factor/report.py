@@ -1,17 +1,16 @@
 """FACTOR's part of the report: its fits, tables, figures and sentences."""
 
 import math
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.section import report_runs
+from cogniload_analysis.adaptive.section import runs_section
 from cogniload_analysis.display import verdict
-from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
-from cogniload_analysis.display.figures import Drawing, draw_all
-from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.display.tables import Table, rows_of
+from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.display.page import Content, Findings, Section, Verdict, name_file
+from cogniload_analysis.display.tables import Table, accuracy_table
 from cogniload_analysis.factor import adaptive_section, figures, hops, retrieval, tables
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
@@ -40,41 +39,119 @@ def report_factor(
         raise ValueError(f"n_clean must be a positive number, got {n_clean!r}")
     decays = tables.fit_decays(frame, accuracy_range=accuracy_range)
     lines = tables.fit_decays(frame, "least squares", accuracy_range=accuracy_range)
-    replays = adaptive_section.find_replays(frame)
-    built = build_tables(frame, decays, lines, n_clean)
-    data = {table.name: table.data for table in built}
+    built = {table.name: table for table in build_tables(frame, decays, lines, n_clean)}
+    data = {name: table.data for name, table in built.items()}
     pairs = sorted({(suite, model) for model, suite, *_ in decays})
     names = {
         (suite, model): f"factor_{suite}_{name_file(number, model)}"
         for number, (suite, model) in enumerate(pairs, start=1)
     }
-    pictures = draw_pictures(decays, data, names)
-    files = (name_file(number, model) for number, (model, *_) in enumerate(replays, start=1))
-    run_tables, run_pictures, runs = report_runs(
-        list(replays.values()),
-        adaptive_section.SPECS,
-        [f"factor_adaptive_{file}" for file in files],
+    drawn = {figure.name: figure for figure in draw_figures(decays, data, names)}
+
+    def pick(*chosen: str) -> list[Content]:
+        """Return the tables and figures of some names, if there are any."""
+        return [each[name] for name in chosen for each in (built, drawn) if name in each]
+
+    models, verdicts = [], []
+    for (suite, model), name in names.items():
+        mine = frame[(frame["suite"] == suite) & (frame["model"] == model)]
+        figure = drawn.get(name)
+        sentences = describe_model(suite, model, data, figure)
+        models.append(Section(f"{model}, {suite} suite", [sentences, *pick(name)]))
+        verdicts.append(describe_verdict(suite, model, mine, data, figure))
+    retrieved = [figure for name, figure in drawn.items() if name.startswith("factor_retrieval_")]
+    shortcuts = [name for name in drawn if name.endswith("_shortcuts")]
+    hop_tables = Section("In numbers", pick("factor_by_hops", "factor_shortcuts"), folded=True)
+    by_N = Section("Retrieval by N", pick("factor_retrieval_by_N"), folded=True)
+    opened = [
+        Section(
+            "Retrieval",
+            [*pick("factor_retrieval"), *retrieved, by_N],
+            "retrieved",
+            link="Retrieval",
+        ),
+        Section(
+            "Hops and shortcuts",
+            [*pick("factor_hops", *shortcuts), hop_tables],
+            "shortcut",
+            link="Hops and shortcuts",
+        ),
+    ]
+    errors = Section("Accuracy by N", pick("factor_accuracy_by_N"), folded=True)
+    folded = [
+        Section(
+            "The decay of each model", [*pick("factor_accuracy"), *models], "models", folded=True
+        ),
+        *adaptive_sections(frame),
+        Section(
+            "Among published models",
+            pick(
+                "factor_figure_5_symbolic",
+                *(
+                    f"factor_{name}"
+                    for name in ("zero_context", "cdf_by_context", "cdo_by_context")
+                ),
+            ),
+            "among",
+            folded=True,
+        ),
+        Section(
+            "The paper's figures",
+            pick(*(name for name in drawn if "_figure_" in name and "_figure_6_" not in name)),
+            "curves",
+            folded=True,
+        ),
+        Section(
+            "Fits",
+            pick("factor_decay", "factor_least_squares", "factor_modes"),
+            "fits",
+            folded=True,
+        ),
+        Section(
+            "Several attempts",
+            pick(
+                "factor_figure_6_symbolic",
+                "factor_figure_6_realistic",
+                "factor_attempts",
+                "factor_sampling",
+            ),
+            "attempted",
+            folded=True,
+        ),
+        Section("Errors and tokens", [*pick("factor_responses"), errors], "errors", folded=True),
+    ]
+    kept = [section for section in (*opened, *folded) if _shows(section)]
+    front = [drawn[name] for name in FRONT if name in drawn]
+    return Findings(kept, verdicts, front[:1])
+
+
+def _shows(section: Section) -> bool:
+    """Tell whether a section shows anything."""
+    return any(not isinstance(each, Section) or _shows(each) for each in section.content)
+
+
+def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
+    """Return the section on adaptive runs, if there are any."""
+    replays = adaptive_section.find_replays(frame)
+    if not replays:
+        return []
+    runs = list(replays.values())
+    section, _ = runs_section(
+        runs,
+        [spec.table(make(runs)) for spec, make in adaptive_section.SPECS],
+        [
+            f"factor_adaptive_{name_file(number, model)}"
+            for number, (model, *_) in enumerate(replays, start=1)
+        ],
+        adaptive_section.run_panels,
+        adaptive_section.say_decay_run,
+        id="adaptive-runs",
         along="by N",
-        draw=adaptive_section.draw_run,
-        say=adaptive_section.say_decay_run,
         title=lambda row: (
             f"{row['model']}, {row['suite']} suite, context {show_context(row['context'])}"
         ),
     )
-    models, verdicts = [], []
-    for (suite, model), name in names.items():
-        mine = frame[(frame["suite"] == suite) & (frame["model"] == model)]
-        models.append(describe_model(suite, model, data, pictures.get(name)))
-        verdicts.append(describe_verdict(suite, model, mine, data, pictures.get(name)))
-    return Findings(
-        tables=built + run_tables,
-        pictures=pictures | run_pictures,
-        models=models,
-        verdicts=verdicts,
-        front=next((pictures[name] for name in FRONT if name in pictures), None),
-        sections={"runs": runs},
-        symbols=tables.SYMBOLS,
-    )
+    return [section]
 
 
 def build_tables(
@@ -111,91 +188,97 @@ def build_tables(
     return [TABLES[name].table(rows) for name, rows in raw.items() if len(rows)]
 
 
-def draw_pictures(
+def draw_figures(
     decays: Decays, data: Frames, names: Mapping[tuple[str, str], str]
-) -> dict[str, Picture]:
-    """Return the pictures of the part: each model's accuracies, and the paper's figures.
+) -> list[Figure]:
+    """Return the figures of the part: each model's accuracies, and the paper's figures.
 
     `names` has the name of the picture of each (suite, model). A figure of zeros alone is left out.
     """
-    drawings: dict[str, Drawing] = {}
+    drawn: list[Figure] = []
+    solved = set()
+
+    def add(figure: Figure, name: str, caption: str) -> None:
+        drawn.append(replace(figure, name=name, caption=caption))
+
     if "factor_by_hops" in data and data["factor_by_hops"]["accuracy"].any():
-        draw = partial(figures.draw_by_hops, data["factor_by_hops"])
-        drawings["factor_hops"] = say("picture_hops"), draw
+        add(figures.draw_by_hops(data["factor_by_hops"]), "factor_hops", say("picture_hops"))
     for (suite, model), name in names.items():
         about = {"suite": suite, "model": model}
         mine = {key: decay for key, decay in decays.items() if key[:2] == (model, suite)}
         if rows_of(data, "factor_decay", **about)["mean_accuracy"].any():
-            drawings[name] = say("picture_model", about), partial(figures.draw_by_context, mine)
+            add(figures.draw_by_context(mine), name, say("picture_model", about))
+            solved.add(suite)
         shortcuts = rows_of(data, "factor_shortcuts", **about)
         if len(shortcuts) and shortcuts["accuracy"].any():
-            draw = partial(figures.draw_shortcuts, shortcuts)
-            drawings[f"{name}_shortcuts"] = say("picture_shortcuts", about), draw
+            caption = say("picture_shortcuts", about)
+            add(figures.draw_shortcuts(shortcuts), f"{name}_shortcuts", caption)
         retrieved = rows_of(data, "factor_retrieval_by_N", **about)
         if len(retrieved):
             place = name.replace("factor_", "factor_retrieval_", 1)
-            draw = partial(figures.draw_retrieval, retrieved)
-            drawings[place] = say("picture_retrieval", about), draw
-    for suite in sorted({suite for (suite, _), name in names.items() if name in drawings}):
-        drawings |= _draw_suite(suite, data, decays)
-    return draw_all(drawings)
+            add(figures.draw_retrieval(retrieved), place, say("picture_retrieval", about))
+    for suite in sorted(solved):
+        drawn += _draw_suite(suite, data, decays)
+    return drawn
 
 
-def _draw_suite(suite: str, data: Frames, decays: Decays) -> dict[str, Drawing]:
-    """Return the drawings of the paper's figures for one suite."""
+def _draw_suite(suite: str, data: Frames, decays: Decays) -> Iterator[Figure]:
+    """Yield the figures of the paper's figures for one suite."""
     rows, attempts, sampling = (
         rows_of(data, f"factor_{name}", suite=suite) for name in ("decay", "attempts", "sampling")
     )
     decays = {about: decay for about, decay in decays.items() if about[1] == suite}
     shown = rows.groupby("model").agg(noises=("noise", "nunique"), best=("mean_accuracy", "max"))
     best = shown.sort_values(["noises", "best"], ascending=False, kind="stable").index[0]
-    drawings = {
-        "figure_1b": partial(figures.draw_mean_accuracy, rows),
-        "figure_1c": partial(figures.draw_by_model, decays),
-        "figure_3": partial(figures.draw_two_phases, decays),
+    made = {
+        "figure_1b": figures.draw_mean_accuracy(rows),
+        "figure_1c": figures.draw_by_model(decays),
+        "figure_3": figures.draw_two_phases(decays),
     }
     if suite == "realistic":
-        drawings["figure_4"] = partial(figures.draw_realistic, decays, best)
+        made["figure_4"] = figures.draw_realistic(decays, best)
     if rows["context"].nunique() > 1:
-        drawings["figure_5"] = partial(figures.draw_cdf_cdo, rows)
+        made["figure_5"] = figures.draw_cdf_cdo(rows)
     if len(attempts):
-        drawings["figure_6"] = partial(figures.draw_attempts, attempts, sampling)
-    return {
-        f"factor_{name}" + f"_{suite}" * (name != "figure_4"): (
-            say(f"picture_{name}", suite=suite, best=best),
-            draw,
+        made["figure_6"] = figures.draw_attempts(attempts, sampling)
+    for name, figure in made.items():
+        caption = say(f"picture_{name}", suite=suite, best=best)
+        yield replace(
+            figure, name=f"factor_{name}" + f"_{suite}" * (name != "figure_4"), caption=caption
         )
-        for name, draw in drawings.items()
-    }
+
+
+def rows_of(data: Frames, table: str, **about: str) -> pd.DataFrame:
+    """Return a table's rows that are about something, such as a model; none without the table."""
+    rows = data.get(table, pd.DataFrame(columns=[*about]))
+    return rows[(rows[[*about]] == [*about.values()]).all(axis=1)]
 
 
 FRONT = ("factor_figure_1c_symbolic", "factor_figure_4")
-"""The first screen's picture of several models, by name: the first one that there is."""
+"""The first screen's figure of several models, by name: the first one that there is."""
 
 
 def describe_verdict(
-    suite: str, model: str, frame: pd.DataFrame, data: Frames, picture: Picture | None
+    suite: str, model: str, frame: pd.DataFrame, data: Frames, figure: Figure | None
 ) -> Verdict:
     """Return what the first screen says of a model in a suite, by its responses in `frame`.
 
-    Without a `picture`, the model solved nothing.
+    Without a `figure`, the model solved nothing.
     """
     effects = load_effects(frame, [load for load in LOADS if load.harder])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    breaks = verdict.say_breaks(effects) if picture else ""
+    breaks = verdict.say_breaks(effects) if figure else ""
     sentences = [verdict.say_solved(frame, cut), verdict.say_wrong(frame, MEANINGS)]
     decay = rows_of(data, "factor_decay", suite=suite, model=model).iloc[0].to_dict()
-    headline = say_capacity(decay) if picture else say("none_solved")
-    return Verdict(f"{model}, {suite} suite", headline, sentences, picture, breaks)
+    headline = say_capacity(decay) if figure else say("none_solved")
+    return Verdict(f"{model}, {suite} suite", headline, sentences, figure, breaks)
 
 
-def describe_model(
-    suite: str, model: str, data: Frames, picture: Picture | None
-) -> dict[str, object]:
-    """Return what the page says of a model in a suite; without a `picture`, it solved nothing."""
+def describe_model(suite: str, model: str, data: Frames, figure: Figure | None) -> list[str]:
+    """Return what the page says of a model in a suite; without a `figure`, it solved nothing."""
     fits = {"factor_decay": say_decay, "factor_modes": say_mode, "factor_sampling": say_sampling}
-    phrases = (fits if picture else {}) | {"factor_retrieval": retrieval.say_retrieval}
-    sentences = [] if picture else [say("none_solved")]
+    phrases = (fits if figure else {}) | {"factor_retrieval": retrieval.say_retrieval}
+    sentences = [] if figure else [say("none_solved")]
     sentences += [
         say(row)
         for name, say in phrases.items()
@@ -204,4 +287,4 @@ def describe_model(
     ]
     shortcuts = rows_of(data, "factor_shortcuts", suite=suite, model=model)
     sentences += [hops.say_shortcuts(shortcuts)] if len(shortcuts) else []
-    return {"name": f"{model}, {suite} suite", "sentences": sentences, "picture": picture}
+    return sentences

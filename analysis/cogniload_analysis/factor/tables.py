@@ -7,9 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display import cells
-from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
-from cogniload_analysis.display.tables import MODEL, Column, load_columns, read_tables
+from cogniload_analysis.display import tables as cells
+from cogniload_analysis.display.tables import (
+    MODEL,
+    accuracy_columns,
+    count_outcomes,
+    describe_tokens,
+    load_columns,
+)
+from cogniload_analysis.display.toml_tables import read_tables
 from cogniload_analysis.factor.decay import (
     ACCURACY_RANGES,
     CONDITION,
@@ -28,10 +34,7 @@ from cogniload_gen.factor.score import FactorOutcome
 
 Decays = dict[Condition, ComplexityDecay]
 HERE = "this report"
-SYMBOLS = {"Neff": r"$N_{\mathrm{eff}}$", "Nclean": r"$N_{\mathrm{clean}}$"}
-"""What LaTeX sets for words anywhere."""
-
-CONDITION_COLUMNS = (MODEL, *load_columns([load for load in LOADS if load.name in CONDITION]))
+CONDITION_COLUMNS = {**MODEL, **load_columns([load for load in LOADS if load.name in CONDITION])}
 
 
 def mark_n_eff(n_eff: float, cdo: float) -> str:
@@ -50,12 +53,12 @@ def used_of_tested(used: int, tested: int, note: Any) -> str:
 
 
 def _flat(note: Any) -> str:
-    return "‡" if cells.words(note) else ""
+    return "‡" if cells.text(note) else ""
 
 
 def first_words(*texts: Any) -> str:
     """Return the first of some texts that is not empty."""
-    return next(filter(None, map(cells.words, texts)), "")
+    return next(filter(None, map(cells.text, texts)), "")
 
 
 def show_contexts(shortest: float, longest: float) -> str:
@@ -81,7 +84,7 @@ TABLES = read_tables(
     loads=load_columns(LOADS),
     accuracy_by_hops=accuracy_columns((*LOADS, Load("hops", "Hops"))),
     conditions=CONDITION_COLUMNS,
-    outcomes=[Column(outcome.value, outcome.value.replace("_", "-")) for outcome in FactorOutcome],
+    outcomes={outcome.value: outcome.value.replace("_", "-") for outcome in FactorOutcome},
 )
 
 

@@ -7,8 +7,8 @@ from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 
 from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
 from cogniload_analysis.cogniload.known_thresholds import fit_run
-from cogniload_analysis.cogniload.overview import overview_table, say_capacity
-from cogniload_analysis.cogniload.ranking import rank, rank_runs
+from cogniload_analysis.cogniload.sections.first_screen import overview_table, say_capacity
+from cogniload_analysis.cogniload.sections.ranking import rank, rank_runs
 from cogniload_analysis.cogniload.thresholds import Threshold
 
 PUBLISHED = published_table("glm").set_index("model")

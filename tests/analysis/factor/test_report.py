@@ -29,6 +29,7 @@ from report_reader import (
 import cogniload_cli as commands
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.display import drawing
 from cogniload_analysis.display import figures as panels
 from cogniload_analysis.factor import figures, tables
 from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
@@ -164,7 +165,7 @@ def of(decays, suite, model=None):
 
 def test_figures_show_the_numbers_of_the_tables(decays):
     mine = of(decays, "symbolic", "org/whole")
-    accuracy, logarithm = figures.draw_by_context(mine).axes
+    accuracy, logarithm = drawing.draw(figures.draw_by_context(mine)).axes
     first = next(iter(mine.values()))
     np.testing.assert_allclose(accuracy.get_lines()[0].get_ydata(), first.points["accuracy"])
     used = first.points[first.points["used"]]
@@ -174,11 +175,11 @@ def test_figures_show_the_numbers_of_the_tables(decays):
     np.testing.assert_allclose(line.get_ydata(), first.predict(line.get_xdata()))
     assert logarithm.get_yscale() == "log"
     table = tables.decay_table(of(decays, "symbolic"))
-    (ranking,) = figures.draw_mean_accuracy(table).axes
+    (ranking,) = drawing.draw(figures.draw_mean_accuracy(table)).axes
     labels = [label.get_text() for label in ranking.get_yticklabels()]
     best = table.groupby("model")["mean_accuracy"].max().sort_values()
     assert labels == best.index.tolist()
-    cdf, cdo = figures.draw_cdf_cdo(table).axes
+    cdf, cdo = drawing.draw(figures.draw_cdf_cdo(table)).axes
     assert cdf.get_ylabel() == "CDF × 100"
     drawn = {tuple(np.round(line.get_ydata(), 6)) for line in cdo.get_lines()}
     whole = table[table["model"] == "org/whole"].sort_values("context")["CDO"]
@@ -187,7 +188,7 @@ def test_figures_show_the_numbers_of_the_tables(decays):
 
 
 def test_two_phases_are_parted_at_n_eff_where_it_has_a_meaning(decays):
-    figure = figures.draw_two_phases(of(decays, "symbolic"))
+    figure = drawing.draw(figures.draw_two_phases(of(decays, "symbolic")))
     found = [axes.get_title() for axes in figure.axes]
     fits = {each[0]: fit for each, fit in of(decays, "symbolic").items() if each[2] == 0}
     assert found == sorted(fits, key=lambda model: -fits[model].n_eff)
@@ -224,7 +225,7 @@ def laid_out(monkeypatch):
             figure.draw_without_rendering()
         return b"<svg />"
 
-    monkeypatch.setattr(panels, "save_figure", save_figure)
+    monkeypatch.setattr(drawing, "save_figure", save_figure)
 
 
 @pytest.mark.parametrize(

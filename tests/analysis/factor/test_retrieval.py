@@ -8,6 +8,7 @@ from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 from report_reader import page_text, read_page, read_table
 
 from cogniload_analysis import read_factor_samples
+from cogniload_analysis.display.drawing import draw
 from cogniload_analysis.factor import figures, retrieval
 from cogniload_analysis.factor.tables import TABLES
 from cogniload_analysis.report.write import write_report
@@ -106,7 +107,7 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
 def test_the_figure_shows_the_shares(frame):
     table = retrieval.retrieval_table(frame, "N")
     mine = table[table["retrieval"] == BM25]
-    (axes,) = figures.draw_retrieval(mine).axes
+    (axes,) = draw(figures.draw_retrieval(mine)).axes
     heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
     expected = (mine[PARTS].div(mine["responses"], axis=0)).T
     assert np.array(heights) == pytest.approx(expected.to_numpy())

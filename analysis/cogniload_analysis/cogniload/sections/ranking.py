@@ -6,7 +6,8 @@ exists only for puzzles that cover the loads of the paper.
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,14 +17,64 @@ from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.known_thresholds import projections, tested_ends
+from cogniload_analysis.cogniload.sections.thresholds import (
+    CROSSING,
+    PROJECTION,
+    show_ends,
+    show_threshold,
+)
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
+from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.tables import MISSING, MODEL, Columns, Table
 from cogniload_analysis.published import published_table
-
-PROJECTION, CROSSING = "projection", "crossing"
-"""The two meanings of a threshold (docs/glm_fit.md): of the paper's GLM, and of the model."""
 
 CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
+
+
+def show_ranks(best: float, worst: float) -> str:
+    """Set a rank with its interval, as in 9 to 14."""
+    if math.isnan(best):
+        return MISSING
+    return " to ".join(dict.fromkeys((f"{best:.0f}", f"{worst:.0f}")))
+
+
+CAPTION = (
+    "Models by ECL50, among the 22 of the paper, in both meanings. New models are held at the "
+    "means of the paper's grid; where their puzzles cover its loads, they have a rank among the "
+    "published models, with its 95 % interval. The paper prints projections, without intervals; "
+    "its models' crossings follow from these with a guessing floor and Table 3."
+)
+COLUMNS: Columns = {
+    **MODEL,
+    "rank, rank_worst": ("Rank (projection)", show_ranks),
+    "ECL50, min_tested, max_tested": (
+        "ECL50 (projection)",
+        partial(show_threshold, PROJECTION, "ECL50"),
+    ),
+    "low, high, min_tested, max_tested": (
+        "95 % (projection)",
+        partial(show_ends, PROJECTION, "ECL50"),
+    ),
+    "crossing_rank, crossing_rank_worst": ("Rank (crossing)", show_ranks),
+    "crossing, min_tested, max_tested": (
+        "ECL50 (crossing)",
+        partial(show_threshold, CROSSING, "ECL50"),
+    ),
+    "crossing_low, crossing_high, min_tested, max_tested": (
+        "95 % (crossing)",
+        partial(show_ends, CROSSING, "ECL50"),
+    ),
+    "source": "From",
+    "note": "Note",
+}
+
+
+def ranking_section(ranking: pd.DataFrame) -> Section:
+    """Return the section on a `ranking_table`."""
+    table = Table("ranking", ranking, CAPTION, COLUMNS)
+    return Section("Among published models", [draw_ranking(ranking), table], "among", folded=True)
 
 
 def rank(at: Threshold, low: pd.Series, high: pd.Series | None = None) -> tuple[float, float]:
@@ -123,8 +174,42 @@ def _published_crossings() -> dict[str, float]:
     }
 
 
-def show_ranks(best: float, worst: float) -> str:
-    """Set a rank with its interval, as in 9 to 14."""
-    if math.isnan(best):
-        return "--"
-    return " to ".join(dict.fromkeys((f"{best:.0f}", f"{worst:.0f}")))
+def draw_ranking(ranking: pd.DataFrame) -> Figure:
+    """Draw both meanings of ECL50 of the published and the new models, with 95 % intervals.
+
+    A model has its crossing, a hollow mark, below its projection. Those without a rank are left
+    out: their puzzles don't tell it.
+    """
+    known = ranking[ranking[["rank", "crossing_rank"]].notna().any(axis=1)].iloc[::-1]
+    known = known.reset_index(drop=True)
+    new = known["source"] == "this report"
+    values = ["ECL50", "low", "high", "crossing", "crossing_low", "crossing_high"]
+    # Below one statement the axis ends: the paper prints 0.0 there.
+    drawn = known[values].astype(float).clip(lower=1, upper=1e4)
+
+    def finish(axes: Any) -> None:
+        for meaning, at, fill in ((values[:3], 0.15, None), (values[3:], -0.15, "white")):
+            value, low, high = (drawn[name] for name in meaning)
+            for chosen, colour, marker in ((~new, "#777777", "o"), (new, COLOURS[2], "D")):
+                style = {"color": colour, "markerfacecolor": fill or colour, "zorder": 3}
+                axes.plot(value[chosen], known.index[chosen] + at, marker, **style)
+            bounded = new & low.notna()
+            ends = low[bounded], high[bounded]
+            axes.hlines(known.index[bounded] + at, *ends, color=COLOURS[2])
+        axes.set_yticks(known.index, known["model"].map(shorten_name))
+        for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
+            label.set(color="#000000" if is_new else "#666666")
+        axes.set_ylim(-0.7, len(known) - 0.3)
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy())))
+        axes.xaxis.set_major_formatter("{x:g}")
+
+    ends = "at 1: one or fewer; at 10000: that or more"
+    xlabel = f"ECL50 (statements): ● projection, ○ crossing\n{ends}"
+    caption = (
+        "ECL50 of the models of this report (with 95 % intervals) and of the paper: projection "
+        "and, hollow, crossing."
+    )
+    height = 1.3 + 0.22 * len(known)
+    series: list[Series] = []
+    return Figure("ranking", caption, [Panel(series, xlabel, "", "", finish)], height)

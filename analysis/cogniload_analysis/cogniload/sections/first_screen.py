@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,22 +10,32 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.glm import LoadGLM
-from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
-from cogniload_analysis.cogniload.ranking import (
-    CROSSING,
-    PROJECTION,
-    rank_runs,
-    ranking_table,
-    show_ranks,
+from cogniload_analysis.cogniload.known_thresholds import (
+    AT_CHANCE,
+    LOAD_OF,
+    projections,
+    tested_ends,
 )
-from cogniload_analysis.cogniload.tables import name_ends
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
+from cogniload_analysis.cogniload.sections.ranking import rank_runs, ranking_table, show_ranks
+from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
 from cogniload_analysis.cogniload.thresholds import Threshold
-from cogniload_analysis.cogniload.words import say
-from cogniload_analysis.display.cells import MISSING, percent, within
-from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.display.tables import MODEL, Across, TableSpec, load_columns, read_tables
-from cogniload_analysis.display.verdict import show_level
+from cogniload_analysis.display import verdict
+from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.display.page import Verdict
+from cogniload_analysis.display.tables import (
+    MISSING,
+    MODEL,
+    Columns,
+    Table,
+    accuracy_table,
+    percent,
+    percent_interval,
+    thousands,
+    within,
+)
 from cogniload_analysis.frame import Load
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
 
@@ -95,12 +105,6 @@ def show_length(N: float, least_N: float, most_N: float) -> str:
     return "not determined" if math.isnan(N) else within(N, 0, round(least_N), round(most_N))
 
 
-def show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
-    """Set ECL50 in print, with its meaning where it is no projection."""
-    length = show_length(N, least_N, most_N)
-    return length if meaning == PROJECTION or math.isnan(N) else f"{length} ({meaning})"
-
-
 def show_interval(low: float, high: float, least_N: float, most_N: float) -> str:
     """Set the interval of ECL50 in print."""
     if math.isnan(low):
@@ -108,44 +112,87 @@ def show_interval(low: float, high: float, least_N: float, most_N: float) -> str
     return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
 
 
-def show_places(best: float, worst: float, ranked: int) -> str:
-    """Set a place with its interval, and among how many it is."""
+def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
+    length = show_length(N, least_N, most_N)
+    return length if meaning == PROJECTION or math.isnan(N) else f"{length} ({meaning})"
+
+
+def _show_places(best: float, worst: float, ranked: int) -> str:
     return MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked}"
 
 
-OVERVIEW = read_tables("overview", show_ECL50, show_interval, show_ranks, show_places)["overview"]
+COLUMNS: Columns = {
+    **MODEL,
+    "rank, rank_worst": ("Rank", show_ranks),
+    "ECL50, least_N, most_N, meaning": ("ECL50", _show_ECL50),
+    "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", show_interval),
+    "place, place_worst, ranked": ("Place", _show_places),
+    "accuracy": ("Acc [%]", percent),
+    "low, high": ("Acc, 95 %", percent_interval),
+    "chance": ("Chance [%]", percent),
+    "cut_share": ("Cut [%]", percent),
+    "response_tokens": ("Tokens", thousands),
+    "responses": "Responses",
+}
 
 
-def levels_spec(*loads: Load) -> TableSpec:
-    """Return how an `accuracy_table` by one or two loads is set: by levels of the last one."""
-    *down, across = loads
-    symbols = [load.heading.split()[0] for load in loads]
-    over = "" if down else ", over the two other loads"
-    return TableSpec(
-        f"accuracy_by_{'_and_'.join(load.name for load in loads)}",
-        f"Accuracy in percent by {' and '.join(symbols)}{over}.",
-        (
-            MODEL,
-            *load_columns(down),
-            Across(across.name, "accuracy", percent, partial(show_level, across)),
-        ),
-        "heat" if down else "curves",
-        heat=1,
-    )
+def tabulate_overview(overview: pd.DataFrame) -> Table:
+    """Return the table of all runs."""
+    by = "by ECL50, the N at which half of the puzzles are solved"
+    places = "its place among the published models. Ranks and places have 95 % intervals"
+    caption = f"All runs, best first: {by}, with {places}."
+    return Table("overview", overview, caption, COLUMNS)
 
 
-def say_capacity(row: Mapping[str, Any]) -> str:
-    """Say in a headline what a model carries, by its row of `overview_table`."""
+def say_capacity(row: Mapping[Any, Any]) -> str:
+    """Say in a headline what a model carries, by a row of `overview_table`."""
     if row["at_chance"]:
-        return say("headline_chance")
+        return "At chance: it solves no more puzzles than guesses would."
     if row["accuracy"] == 1:
-        return say("headline_perfect")
+        return "Solves every puzzle: its capacity lies beyond what was tested."
     if math.isnan(row["ECL50"]):
-        return say("headline_unknown")
+        return "ECL50, the number of statements that it carries, is not determined."
     N = show_length(row["ECL50"], row["least_N"], row["most_N"])
-    interval = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
-    place = ""
-    if not math.isnan(row["place"]):
-        ranks = show_ranks(row["place"], row["place_worst"])
-        place = say("headline_place", row, ranks=ranks, s="s" if "to" in ranks else "")
-    return say("headline", row, N=N, interval=interval, among=place)
+    ends = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
+    said = f"Carries {N} statements: ECL50 ({row['meaning']}), 95 % interval {ends}"
+    if math.isfinite(row["place"]):
+        places = _show_places(row["place"], row["place_worst"], row["ranked"])
+        said += f", place{'s' * (' to ' in places)} {places} among the published models"
+    return said + "."
+
+
+def describe_verdict(
+    row: Mapping[Any, Any],
+    frame: pd.DataFrame,
+    capacity: Capacity | None,
+    first_error: str,
+    figure: Figure | None,
+) -> Verdict:
+    """Return what the first screen says of a model, by its row of `overview_table`.
+
+    An adaptive run has few puzzles at most loads, so its accuracies are of its `capacity`.
+    `first_error` says the commonest one, if it is known.
+    """
+    headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
+    if row["at_chance"]:
+        return Verdict(row["model"], headline, [solved])
+    effects = load_effects(frame, LOADS)
+    if capacity:
+        effects = [
+            replace(effect, bands=_fitted_bands(effect.load, capacity)) for effect in effects
+        ]
+    breaks = verdict.say_breaks(effects)
+    if capacity:
+        curve = "its fitted curve, with the other loads at the means of the paper's grid"
+        breaks += f" The accuracies are those of {curve}."
+    sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
+    return Verdict(row["model"], headline, sentences, figure, breaks)
+
+
+def _fitted_bands(load: Load, capacity: Capacity) -> pd.DataFrame:
+    """Return the accuracy along a fitted curve, within its reach, as `Effect.bands`."""
+    band = getattr(capacity, f"over_{load.name}")
+    low, high = tested_ends(capacity, next(name for name in LOAD_OF if LOAD_OF[name] == load.name))
+    inside = (band.load >= low) & (band.load <= high)
+    levels = band.load[inside] if load.percent else band.load[inside].round()
+    return pd.DataFrame({"least": levels, "most": levels, "accuracy": band.accuracy[inside]})
