@@ -10,16 +10,9 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.known_thresholds import known_ECL50
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    percent,
-    percent_interval,
-    thousands,
-)
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 from cogniload_analysis.stats import clustered_interval
@@ -31,14 +24,14 @@ CAPTION = (
     "response that a limit cut before the budget counts as wrong, and as right in “at most”; the "
     "95 % interval holds both."
 )
-COLUMNS: Columns = {
-    **MODEL,
-    "budget": ("Budget", thousands),
-    "responses": ("Responses", thousands),
-    "cut": ("Cut before", thousands),
-    "accuracy": ("Acc [%]", percent),
-    "most": ("at most [%]", percent),
-    "low, high": ("95 % interval", percent_interval),
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
+    "budget": ("Budget", tb.thousands),
+    "responses": ("Responses", tb.thousands),
+    "cut": ("Cut before", tb.thousands),
+    "accuracy": ("Acc [%]", tb.percent),
+    "most": ("at most [%]", tb.percent),
+    "low, high": ("95 % interval", tb.percent_interval),
     **ECL50_CROSSING,
     "tokens_per_solved": (
         "Tokens per solved puzzle",
@@ -52,7 +45,7 @@ def budgets_sections(frame: pd.DataFrame) -> list[Section]:
     curves = budget_curve(frame)
     if curves.empty or not curves["model"].duplicated().any():
         return []
-    table = Table("budgets", curves, CAPTION, COLUMNS)
+    table = tb.Table("budgets", curves, CAPTION, COLUMNS)
     content = [draw_budgets(curves), table]
     return [Section("Response budgets", content, "response-budgets", folded=True)]
 
