@@ -16,7 +16,6 @@ from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 import cogniload_analysis
-from cogniload_analysis.cogniload.known_thresholds import fit_run, inside_crossings, projections
 from cogniload_gen import benchmarks
 from cogniload_gen.grid import change_of
 from cogniload_gen.responses.context_budget import Share
@@ -111,15 +110,17 @@ def accuracy_by_change(scores: list[SampleScore]) -> dict[str, float]:
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
-    glm, _ = fit_run(frame_of(scores))
-    return with_ends(vars(projections(glm)))
+    known = cogniload_analysis.cogniload.known_thresholds
+    glm, _ = known.fit_run(frame_of(scores))
+    return with_ends(vars(known.projections(glm)))
 
 
 @run_metric
 def crossings(scores: list[SampleScore]) -> dict[str, float]:
     """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
-    _, capacity = fit_run(frame_of(scores))
-    crossings = inside_crossings(capacity)
+    known = cogniload_analysis.cogniload.known_thresholds
+    _, capacity = known.fit_run(frame_of(scores))
+    crossings = known.inside_crossings(capacity)
     return with_ends({f"{name}_crossing": at for name, at in crossings.items()})
 
 
