@@ -43,9 +43,9 @@ S8. Errors. The first error is at the first statement after which that story's s
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
-    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set. An error is "initial", too, if the initial state gives the PoI two values of
-    a category side by side. Without an error of tracking, an answer other than the tracked value is
-    an "answer" error.
+    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set. An
+    error is "initial", too, if the initial state gives the PoI two values of a category side by
+    side. Without an error of tracking, an answer other than the tracked value is an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
     "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the best story costs
