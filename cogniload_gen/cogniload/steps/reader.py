@@ -102,7 +102,6 @@ class Voice:
 
     who: frozenset[str] = NOBODY
     explicit: bool = False
-    fixed: bool = False
     quoted: bool = False
     citing: bool = False
     negated: bool = False
@@ -121,7 +120,6 @@ class Reader:
         self.blocks = [self.block]
         self.current = 0
         self.last_group = NOBODY
-        self.last_of: dict[str, str] = {}
         self.recent = NOBODY
         self.order: tuple[str, ...] = ()
         self.columns: list[tuple[frozenset[str], str | None]] | None = None
@@ -190,9 +188,6 @@ class Reader:
         if self.columns is None:
             self.heading = people_of(cells[0]) or self.heading
             self.columns = [self.read_head(cell) for cell in cells]
-            heads = tuple(noun for _, noun in self.columns if noun)
-            if len(set(heads)) == len(self.lexicon.categories):
-                self.order = tuple(dict.fromkeys(heads))
             return
         if cells[0]:
             self.read_sentence(cells[0], True)
@@ -240,7 +235,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
-        self.voice = Voice(who or self.block.subject, bool(who), bool(who))
+        self.voice = Voice(who or self.block.subject, bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
         following = uncounted = 0
@@ -295,7 +290,7 @@ class Reader:
         if self.block.labels == labels:
             return end
         self.open(labels, soft, self.words[i].start)
-        voice.who, voice.explicit, voice.fixed = NOBODY, False, False
+        voice.who, voice.explicit = NOBODY, False
         voice.quoted = voice.negated = voice.old = False
         if before and before.data in SETS.after and SETS.tells.isdisjoint(self.kinds[end:]):
             voice.who, voice.explicit = frozenset([self.poi]), True
@@ -424,9 +419,6 @@ class Reader:
         joined = self.kinds[i - 1] in SETS.joints and self.kinds[i - 2] == "person"
         voice.who = voice.who | {name} if joined else frozenset([name])
         voice.explicit, voice.quoted, voice.negated = True, False, False
-        gender = self.lexicon.gender[name]
-        for pronoun in [gender] if gender else ["he", "she"]:
-            self.last_of[pronoun] = name
         if len(voice.who) > 1:
             self.last_group = voice.who
         if self.words[-1].kind == "question":
@@ -454,10 +446,7 @@ class Reader:
             fits = [name for name in sorted(group) if gender[name] in ("", kind)]
             if fits:
                 return frozenset([self.poi] if self.poi in fits else fits[:1])
-        if gender[self.poi] in ("", kind):
-            return frozenset([self.poi])
-        last = self.last_of.get(kind)
-        return frozenset([last]) if last else NOBODY
+        return frozenset([self.poi]) if gender[self.poi] in ("", kind) else NOBODY
 
     def on_all(self, i: int) -> None:
         """ "Both" or "all"."""
@@ -480,8 +469,7 @@ class Reader:
         if self.words[i].data in SETS.relative and voice.who and voice.explicit:
             return
         voice.quoted = True
-        if not voice.fixed:
-            voice.who, voice.explicit = NOBODY, False
+        voice.who, voice.explicit = NOBODY, False
 
     # Values (S4, S5)
 
