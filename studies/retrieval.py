@@ -10,8 +10,7 @@ cores.
 from simulated import print_table
 
 from cogniload_gen import generate_factor
-from cogniload_gen.factor.recall import measure
-from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval
+from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, measure
 
 BUDGETS = (500, 1000, 2000, 3000)
 
