@@ -92,7 +92,7 @@ def _generate_folder(
     rows = ROWS_PER_FILE if rows is None else rows
     files = puzzle_files(out, dataset, rows_per_file=rows, **parameters)
     mine = range(shard - 1, len(files), shards)
-    whole = f"{_counted(len(files.selection), 'puzzle')} in {_counted(len(files), 'file')}"
+    whole = f"{_counted(len(files.grid), 'puzzle')} in {_counted(len(files), 'file')}"
     of_these = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
     print(f"{out}: {whole}{of_these}", flush=True)
     for number in tqdm(mine, unit=" files", disable=None):
@@ -179,7 +179,7 @@ def tasks(parser: "Parser", words: Words) -> None:
     parser.flag("link", "link it into the installed lm-eval")
     parser.flag("unlink", "take the link back")
     arguments = parser.parse_args(words)
-    from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
+    from lm_eval_tasks.tasks import TASKS, link_tasks, unlink_tasks
 
     if arguments.link:
         print(f"linked {link_tasks()}")
@@ -231,26 +231,14 @@ def evaluate(parser: "Parser", words: Words) -> None:
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)
     parser.option("max-cost", "COST", "the same for the cost at --price")
+    parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
-    from lm_eval_tasks.task_names import refuse_misspelt
-
-    if not arguments.merge and not any("include_path" in other for other in others):
-        refuse_misspelt(_named_tasks(others))  # lm-eval takes seconds to load
     from lm_eval_tasks.runner import run
 
     run(arguments, others)
-
-
-def _named_tasks(words: Words) -> list[str]:
-    """Return the tasks that --tasks names."""
-    named: list[str] = []
-    for before, word in zip(["", *words], words, strict=False):
-        if before in {"--tasks", "-t"} or word.startswith("--tasks="):
-            named += word.removeprefix("--tasks=").split(",")
-    return [name for name in named if name]
 
 
 def why(parser: "Parser", words: Words) -> None:
@@ -430,14 +418,13 @@ def push(parser: "Parser", words: Words) -> None:
     parser.flag("private", "make a new REPO private")
     text = "write the folder that would be uploaded, and upload nothing"
     parser.option("dry-run", "DIR", text, type=Path)
-    add_puzzle_options(parser, own_splits=False)
+    add_puzzle_options(parser)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.push import push as upload
 
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
     used = used_puzzle_options(arguments)
-    grid, options = dataset_of(used).grid(**used)
-    print(upload(grid, arguments.repo, **how, **options))
+    print(upload(arguments.repo, dataset_of(used).name, **how, **used))
 
 
 def verify(parser: "Parser", words: Words) -> int:
@@ -450,12 +437,12 @@ def verify(parser: "Parser", words: Words) -> int:
     text = "load this one if the rows were measured by it; no other is loaded"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.verify import SHOWN, check_share
+    from cogniload_gen.hub.verify import check_share
     from cogniload_gen.hub.verify import verify as make_again
 
     part = check_share(arguments.sample)
     verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)
-    for difference in verdict.differences[:SHOWN]:
+    for difference in verdict.differences:
         print(_one_line(difference))
     print(f"{arguments.source} {verdict}")
     return int(bool(verdict.differences))

@@ -10,22 +10,18 @@ loading script: `load_dataset("cogniload_dataset.py", trust_remote_code=True, d=
 import functools
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
-from difflib import get_close_matches
-from inspect import cleandoc, signature
+from collections.abc import Iterator, Sequence
+from inspect import cleandoc
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import datasets
 import pyarrow as pa
 from datasets.iterable_dataset import ExamplesIterable
 
 from cogniload_gen import __version__, benchmarks
-from cogniload_gen.benchmark import Dataset
-from cogniload_gen.checks import check_choice, check_choices, check_known
-from cogniload_gen.grid import MAX_PUZZLES, Grid, Source
+from cogniload_gen.checks import check_choice, check_choices
+from cogniload_gen.grid import MAX_PUZZLES
 
 SHARD_PUZZLES = 2000
 MAX_SHARDS = 1024
@@ -35,97 +31,43 @@ FIRST_BATCH = 64
 """Puzzles made at first, so that a stream starts at once."""
 
 
-@dataclass
 class PuzzleConfig(datasets.BuilderConfig):
-    """Which puzzles of a dataset; `config_class` adds a field for each of its parameters.
+    """Which puzzles of a dataset: the grid of each of `splits`, from the other parameters.
 
-    `splits` tells which splits to make, each from its own draws.
+    `parameters` are kept as they were given. An `endless` grid, which takes `streaming=True`, has
+    the most puzzles that a grid can have, and is read beyond its end.
     """
 
-    dataset: ClassVar[str]
-    splits: Sequence[str] = ("test",)
-
-    def __post_init__(self) -> None:
-        """Write equal parameters alike.
-
-        Raises ValueError naming the parameter that is wrong, what it got and what it takes.
-        """
-        super().__post_init__()
-        for name, only in (("name", "default"), ("data_dir", None), ("data_files", None)):
-            if getattr(self, name) != only:
-                raise ValueError(f"{name} is not for puzzles, got {getattr(self, name)!r:.99}")
-        self.benchmark, _ = self.family.choose(self.parameters)
-        self.version = datasets.Version(f"{self.benchmark.version}.0.0")
-        self.splits = check_choices("splits", self.splits, self.benchmark.splits)
-        if self.endless and self.splits != ("train",):
-            splits = ", ".join(self.splits)
-            raise ValueError(f"num_puzzles=None is for the train split alone, got {splits}")
-        grids = [self.source(split).selection for split in self.splits]
-        if all(type(grid) is Grid for grid in grids):
-            columns = zip(*grids[0].cells, strict=True)
-            for knob, values in zip(self.benchmark.knobs, columns, strict=True):
-                setattr(self, knob.name, tuple(dict.fromkeys(values)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the values alone: the class is made again."""
-        values = {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
-        return restore_config, (self.dataset, values)
-
-    @property
-    def family(self) -> Dataset:
-        """The benchmarks of the dataset."""
-        return benchmarks.datasets()[self.dataset]
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The values of the dataset's parameters, by name."""
-        return {name: getattr(self, name) for name in self.family.defaults}
-
-    @property
-    def endless(self) -> bool:
-        """Whether the puzzles come without end, which takes `streaming=True`."""
-        return self.benchmark.endless and self.parameters["num_puzzles"] is None
-
-    def source(self, split: str, share: tuple[int, int] | None = None) -> Source:
-        """Return the puzzles of a split, or one of several shares: its number and their count.
-
-        An endless grid has the most puzzles that a grid can have, and is read beyond its end.
-        """
-        parameters = self.parameters | {"split": split}
+    def __init__(
+        self,
+        dataset: str,
+        *,
+        name: str = "default",
+        data_dir: str | None = None,
+        data_files: Any = None,
+        splits: Sequence[str] = ("test",),
+        **parameters: Any,
+    ) -> None:
+        """Raise ValueError naming the parameter that is wrong, what it got and what it takes."""
+        for setting, value in (("name", name), ("data_dir", data_dir), ("data_files", data_files)):
+            if value not in (None, "default"):
+                raise ValueError(f"{setting} is not for puzzles, got {value!r:.99}")
+        self.family, self.parameters = benchmarks.datasets()[dataset], parameters
+        self.benchmark, own = self.family.choose(parameters)
+        super().__init__(version=datasets.Version(f"{self.benchmark.version}.0.0"))
+        self.splits = check_choices("splits", splits, self.benchmark.splits)
+        count = own.get("num_puzzles", self.benchmark.num_puzzles)
+        self.endless = self.benchmark.endless and count is None
         if self.endless:
-            parameters["num_puzzles"] = MAX_PUZZLES
-        grid, options = self.family.grid(**parameters)
-        return self.benchmark.source(grid.share(*share) if share else grid, **options)
+            own["num_puzzles"] = MAX_PUZZLES
+            if self.splits != ("train",):
+                got = ", ".join(self.splits)
+                raise ValueError(f"num_puzzles=None is for the train split alone, got {got}")
+        self.grids = {split: self.benchmark.select(**own, split=split) for split in self.splits}
 
     def create_config_id(self, config_kwargs: dict[str, Any], *features: Any, **named: Any) -> str:
         """Return the name of the cache: the same for d=5 and d=[5]."""
-        mine = self.parameters | {"splits": self.splits}
-        return super().create_config_id(mine, *features, **named)
-
-
-@functools.cache
-def config_class(dataset: str) -> type[PuzzleConfig]:
-    """Return the config of a dataset, with its benchmarks' parameters as fields."""
-    defaults = benchmarks.datasets()[dataset].defaults.items()
-    own = [(name, Any, field(default=default)) for name, default in defaults]
-    namespace = {"dataset": dataset, "__doc__": describe(dataset)}
-    return make_dataclass("PuzzleConfig", own, bases=(PuzzleConfig,), namespace=namespace)
-
-
-def restore_config(dataset: str, values: Mapping[str, Any]) -> PuzzleConfig:
-    """Return a config that was pickled."""
-    return config_class(dataset)(**values)
-
-
-def describe(dataset: str) -> str:
-    """Return what the parameters of a dataset mean, a line for each."""
-    family = benchmarks.datasets()[dataset]
-    lines = [f'load_dataset("{dataset}", ...) takes:', ""]
-    for benchmark in family.benchmarks:
-        if benchmark.suite:
-            lines.append(f'suite="{benchmark.suite}":')
-        lines += [f"    {knob.name}: {knob.describe()}" for knob in benchmark.parameters]
-    return "\n".join([*lines, f"    splits: some of {', '.join(family.splits)} (default test)"])
+        return super().create_config_id({"grids": self.grids}, *features, **named)
 
 
 class PuzzleBuilder(datasets.ArrowBasedBuilder):
@@ -135,19 +77,15 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
         # as a loading script of `datasets` 3, the dataset has the name of this file
         known = benchmarks.datasets()
         name = dataset_name if dataset_name in known else next(iter(known))
-        of_builder = signature(datasets.DatasetBuilder.__init__).parameters
-        of_config = [setting for setting in settings if setting not in of_builder]
-        check_known(of_config, (*known[name].defaults, "splits", "version", "description"), name)
-        self.BUILDER_CONFIG_CLASS = config_class(name)
+        self.BUILDER_CONFIG_CLASS = functools.partial(PuzzleConfig, name)
         super().__init__(dataset_name=dataset_name, **settings)
 
     def as_dataset(self, split: Any = None, **settings: Any) -> Any:
         """Return the dataset of a split, also one that `splits` does not list."""
-        builder = self.with_split(split)
-        if builder is self:
-            return super().as_dataset(split=split, **settings)
-        builder.download_and_prepare()
-        return builder.as_dataset(split=split, **settings)
+        builder = self._with_split(split)
+        if builder is not self:
+            builder.download_and_prepare()
+        return super(PuzzleBuilder, builder).as_dataset(split=split, **settings)
 
     def as_streaming_dataset(self, split: str | None = None, **settings: Any) -> Any:
         """Return the stream of a split, also one that `splits` does not list.
@@ -159,36 +97,29 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
             allowed = f"one of {', '.join(known)}, got {str(split)!r}"
             hint = "take(10) and skip(10) give parts of it, and no split gives all"
             raise ValueError(f"split of a stream must be {allowed}: {hint}")
-        builder = self.with_split(split)
-        if builder is self:
-            return super().as_streaming_dataset(split=split, **settings)
-        return builder.as_streaming_dataset(split=split, **settings)
+        builder = self._with_split(split)
+        return super(PuzzleBuilder, builder).as_streaming_dataset(split=split, **settings)
 
-    def with_split(self, split: Any) -> "PuzzleBuilder":
+    def _with_split(self, split: Any) -> "PuzzleBuilder":
         """Return the builder whose `splits` lists all that a split expression names."""
-        splits = self.config.family.splits
-        named = named_in(split, splits)
-        if not named and split is not None and str(split) != "all":
-            check_choice("split", str(split), splits)
+        named = _named_in(split, self.config.family.splits)
         if set(named) <= set(self.config.splits):
             return self
         values = self.config.parameters | {"splits": named, "dataset_name": self.dataset_name}
         return PuzzleBuilder(cache_dir=self._cache_dir_root, hash=self.hash, **values)
 
     def _info(self) -> datasets.DatasetInfo:
-        schema = self.config.source(self.config.splits[0]).schema
+        schema = self.config.benchmark.source(next(iter(self.config.grids.values()))).schema
         about = "Puzzles that tell why a language model fails at long reasoning."
         features = datasets.Features.from_arrow_schema(schema)
         return datasets.DatasetInfo(description=about, features=features)
 
     def _split_generators(self, manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
-        if self.config.endless:
-            if not manager.is_streaming:
-                raise ValueError("num_puzzles=None is without end: it takes streaming=True")
-            return [datasets.SplitGenerator(split) for split in self.config.splits]
+        if self.config.endless and not manager.is_streaming:
+            raise ValueError("num_puzzles=None is without end: it takes streaming=True")
         generators = []
-        for split in self.config.splits:  # a split's shards are what processes and streams share
-            total = len(self.config.source(split).selection)
+        for split, grid in self.config.grids.items():
+            total = len(grid)  # cut into shards, which processes and streams share
             count = min(total, max(4, total // SHARD_PUZZLES), MAX_SHARDS)
             rows = list(pairwise(total * i // count for i in range(count + 1)))
             generators.append(datasets.SplitGenerator(split, {"split": split, "rows": rows}))
@@ -197,14 +128,14 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
     def _generate_tables(
         self, split: str, rows: list[tuple[int, int]]
     ) -> Iterator[tuple[str, pa.Table]]:
-        source = self.config.source(split)
+        source = self.config.benchmark.source(self.config.grids[split])
         for start, stop in rows:
             for table in source.tables(start, stop, first_batch=FIRST_BATCH):
                 yield str(table["id"][0]), table
 
     def _get_examples_iterable_for_split(self, split_generator: Any) -> ExamplesIterable:
         if self.config.endless:
-            return EndlessExamples(self.config, split_generator.name)
+            return EndlessExamples(self.config)
         return super()._get_examples_iterable_for_split(split_generator)
 
 
@@ -221,14 +152,15 @@ class EndlessExamples(ExamplesIterable):
     num_shards = 1024 * 315
     """Divisible by all usual numbers of processes, among which `datasets` then splits by shards."""
 
-    def __init__(self, config: PuzzleConfig, split: str, number: int = 0, count: int = 1) -> None:
+    def __init__(self, config: PuzzleConfig, number: int = 0, count: int = 1) -> None:
         super().__init__(None, {})
-        self.config, self.split, self.number, self.count = config, split, number, count
+        self.config, self.number, self.count = config, number, count
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the rows from where the state says on, without making those before again."""
         state = self._state_dict or {"shard_example_idx": 0}
-        source = self.config.source(self.split, (self.number, self.count))
+        (grid,) = self.config.grids.values()
+        source = self.config.benchmark.source(grid.share(self.number, self.count))
         start = state["shard_example_idx"]
         for table in source.tables(start, sys.maxsize, first_batch=FIRST_BATCH):
             for batch in table.to_batches(max_chunksize=FIRST_BATCH):
@@ -241,7 +173,7 @@ class EndlessExamples(ExamplesIterable):
     ) -> ExamplesIterable:
         """Return the share of one of `num_shards` workers."""
         number, count = self.number + index * self.count, self.count * num_shards
-        return EndlessExamples(self.config, self.split, number, count)
+        return EndlessExamples(self.config, number, count)
 
     def shuffle_data_sources(self, generator: Any) -> ExamplesIterable:
         """Return the same: puzzles are random as they come."""
@@ -268,7 +200,6 @@ def register() -> None:
 
     @functools.wraps(factory)
     def dataset_module_factory(path: str, *args: Any, **kwargs: Any) -> Any:
-        refuse_misspelt(path, likeness=1.0)
         family = benchmarks.datasets().get(path)
         if family is None:
             return factory(path, *args, **kwargs)
@@ -281,11 +212,6 @@ def register() -> None:
     datasets.load.dataset_module_factory = dataset_module_factory
 
 
-def named_in(split: Any, splits: Sequence[str]) -> list[str]:
-    """Return those of some splits that a split expression names, such as "train[:10]"."""
-    return [name for name in splits if name in re.findall(r"\w+", str(split))]
-
-
 def load_dataset(
     path: str, name: str | None = None, *, split: Any = None, **parameters: Any
 ) -> Any:
@@ -294,31 +220,34 @@ def load_dataset(
     It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is
     short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is
     not a puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. For other names
-    than ours, it is `datasets.load_dataset`. ValueError for one that is nearly ours.
+    than ours, it is `datasets.load_dataset`.
     """
-    known = benchmarks.datasets()
-    refuse_misspelt(path)
-    if path in known and split is not None and str(split) != "all":
-        splits = known[path].splits
-        named = named_in(split, splits) or check_choices("split", str(split), splits)
+    family = benchmarks.datasets().get(path)
+    if family and (named := _named_in(split, family.splits)):
         parameters.setdefault("splits", named)
     return datasets.load_dataset(path, name, split=split, **parameters)
 
 
-def refuse_misspelt(path: str, likeness: float = 0.8) -> None:
-    """Raise ValueError for a name that is nearly a dataset's, or a suite's, and is no path.
+def _named_in(split: Any, splits: Sequence[str]) -> list[str]:
+    """Return those of some splits that a split expression names, such as "train[:10]".
 
-    `likeness` is difflib's ratio; with 1.0, a suite's very name alone is refused.
+    None, or "all", names none; ValueError for what names none otherwise.
     """
-    known = benchmarks.datasets()
-    if path in known or Path(path).exists():
-        return
-    meant = {name: repr(name) for name in known}
-    for name, family in known.items():
-        meant |= {f"{name}_{suite}": f"{name!r} with {suite=}" for suite in family.suites}
-    near = get_close_matches(path.replace("-", "_"), meant, 1, likeness)
-    if near and "/" not in path:
-        raise ValueError(f"there is no dataset {path!r}: did you mean {meant[near[0]]}?")
+    named = [name for name in splits if name in re.findall(r"\w+", str(split))]
+    if not named and split is not None and str(split) != "all":
+        check_choice("split", str(split), splits)
+    return named
+
+
+def describe(dataset: str) -> str:
+    """Return what the parameters of a dataset mean, a line for each."""
+    family = benchmarks.datasets()[dataset]
+    lines = [f'load_dataset("{dataset}", ...) takes:', ""]
+    for benchmark in family.benchmarks:
+        if benchmark.suite:
+            lines.append(f'suite="{benchmark.suite}":')
+        lines += [f"    {knob.name}: {knob.describe()}" for knob in benchmark.parameters]
+    return "\n".join([*lines, f"    splits: some of {', '.join(family.splits)} (default test)"])
 
 
 parts = [cleandoc(str(load_dataset.__doc__)), *map(describe, benchmarks.datasets())]

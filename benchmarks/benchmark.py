@@ -1,27 +1,18 @@
-"""How fast things are: `python benchmarks/benchmark.py grid score served`; no name means all.
+"""How fast things are: `python benchmarks/benchmark.py grid score`; no name means all.
 
 Compare two versions in turn, on one machine that does nothing else. Seconds are of the processor,
-in the median of several runs, but for `served`, which is a matter of the clock.
+in the median of several runs.
 """
 
-import asyncio
-import json
-import os
-import random
 import resource
-import socket
 import subprocess
 import sys
 import time
 from functools import partial
-from itertools import product
-from multiprocessing import Manager, Process
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from timeit import repeat
-
-from aiohttp import web
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
@@ -33,11 +24,6 @@ from lm_eval_layout import BETA, make_samples, write_run  # noqa: E402
 GRID = {"d": [1, 3, 5, 7, 10], "N": [20, 50, 100, 250], "rho": [5, 10, 25, 50, 75, 90, 95]}
 RUN = partial(subprocess.run, check=True, capture_output=True)
 COGNILOAD = str(Path(sys.executable).with_name("cogniload"))
-LM_EVAL = (sys.executable, "-m", "lm_eval", "run", "--include_path", str(ROOT / "lm_eval_tasks"))
-COMMANDS = {"lm_eval": (*LM_EVAL, "--log_samples"), "cogniload eval": (COGNILOAD, "eval")}
-TASK = ("--tasks", "cogniload_lite", "--model", "local-chat-completions", "--apply_chat_template")
-WAITS = ((0.2, 0.2), (0.05, 2.0))
-"""The server takes between so many seconds for a response: evenly, drawn by the prompt."""
 
 
 def processor():
@@ -75,40 +61,6 @@ def report():
         show("report of 1,400 responses", partial(RUN, command), 1)
 
 
-def served():
-    """64 requests at once, by lm-eval's command and by ours: from the first to the last answer."""
-    for wait, (name, command) in product(WAITS, COMMANDS.items()):
-        listening = socket.create_server(("127.0.0.1", 0), backlog=128)
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/chat/completions"
-        model = json.dumps({"base_url": url, "model": "m", "num_concurrent": 64})
-        with Manager() as manager, TemporaryDirectory() as out:
-            flights = manager.list()
-            server = Process(target=serve, args=(listening, flights, *wait), daemon=True)
-            server.start()
-            line = (*command, *TASK, "--model_args", model, "--output_path", out)
-            RUN(line, env=os.environ | {"HF_HUB_OFFLINE": "1"})
-            server.kill()
-            starts, ends = zip(*flights, strict=True)
-        took, busy = max(ends) - min(starts), sum(ends) - sum(starts)
-        print(f"{name}, {len(ends)} responses of {wait} s: {took:.1f} s, {busy / took:.0f} at once")
-
-
-def serve(listening, flights, low, high):
-    """Answer chat completions; note from when to when each was in flight."""
-
-    async def complete(request):
-        start, prompt = time.monotonic(), (await request.json())["messages"][-1]["content"]
-        await asyncio.sleep(random.Random(prompt).uniform(low, high))  # noqa: S311
-        flights.append((start, time.monotonic()))
-        message = {"role": "assistant", "content": prompt[-2_000:]}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return web.json_response({"id": "", "model": "m", "choices": [choice]})
-
-    app = web.Application()
-    app.router.add_post("/{path:.*}", complete)
-    web.run_app(app, sock=listening, print=None)
-
-
 FIGURES = {
     "grid": partial(show, "the paper's grid, 14,000 puzzles", lambda: generate_puzzles(**GRID)),
     "puzzle": puzzle,
@@ -117,7 +69,6 @@ FIGURES = {
     "steps": partial(both, "reading steps", read_steps),
     "report": report,
     "help": partial(show, "cogniload --help", partial(RUN, (COGNILOAD, "--help"))),
-    "served": served,
 }
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ to know which there are. Listing them imports no engine, and neither numpy nor p
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from itertools import product
@@ -72,9 +72,11 @@ class Knob:
             self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
         )
 
-    def check_one(self, value: Any) -> int:
-        """Return the value of an integer that is no grid's; ValueError for another."""
-        return check_integer(self.name, value, low=self.low, high=self.high)
+    def check_one(self, value: Any) -> Any:
+        """Return the value of a setting or a language; ValueError for another."""
+        if self.kind == "integer":
+            return check_integer(self.name, value, low=self.low, high=self.high)
+        return check_choice(self.name, value, self.choices)
 
     @property
     def may_be_drawn(self) -> bool:
@@ -269,8 +271,8 @@ class Benchmark(ABC):
         return {}
 
     @abstractmethod
-    def make_source(self, selection: Any, **options: Any) -> Source:
-        """Return the puzzles of a selection, with checked names of options."""
+    def source(self, grid: Grid) -> Source:
+        """Return the puzzles of a grid, made when they are read; ValueError for a wrong option."""
 
     @abstractmethod
     def owns_text(self, text: str) -> bool:
@@ -366,44 +368,47 @@ class Benchmark(ABC):
         return (*SPLITS, *self.own_splits)
 
     def select(self, *, split: Any = "test", **parameters: Any) -> Grid:
-        """Return the puzzles of some knobs and settings, checked; what is left out has its default.
+        """Return the grid of some parameters, checked; what is left out has its default.
 
-        ValueError names a parameter that is unknown or wrong, what it got and what it takes.
+        ValueError names a parameter that is unknown or wrong, what it got and what it takes. The
+        values of options are checked by `source`, which loads a tokenizer.
         """
-        numbers = settings(self.num_puzzles)
-        defaults = {knob.name: knob.default for knob in (*self.knobs, *numbers, *self.changes)}
-        check_known(parameters, (*defaults, "split"), self.title)
+        values = {knob.name: knob.default for knob in self.parameters}
+        check_known(parameters, (*values, "split"), self.title)
+        options = {one.name: parameters.pop(one.name, one.default) for one in self.options}
         if isinstance(split, str) and split in self.own_splits:
-            return self.select_split(split, **parameters)
-        values = defaults | parameters
+            return replace(self.select_split(split, **parameters), options=options)
+        values |= parameters
         cells = self.cells(**{knob.name: values[knob.name] for knob in self.knobs})
-        twin = values.get("twin")
-        if twin is not None:
+        own: dict[str, Any] = {"split": check_choice("split", split, SPLITS)}
+        for knob in (*settings(self.num_puzzles), *self.changes[1:]):
+            own[knob.name] = knob.check_one(values[knob.name])
+        if (twin := values.get("twin")) is not None:
             self.check_twin(twin, cells)
-        own: dict[str, Any] = {knob.name: knob.check_one(values[knob.name]) for knob in numbers}
-        split = check_choice("split", split, SPLITS)
-        for knob in self.changes[1:]:
-            own[knob.name] = check_choice(knob.name, values[knob.name], knob.choices)
-        return Grid(self.name, self.version, cells, split=split, twin=twin, **own)
-
-    def source(self, selection: Grid, **options: Any) -> Source:
-        """Return the puzzles of a selection; ValueError for an unknown or wrong option."""
-        check_known(options, [option.name for option in self.options], self.title)
-        return self.make_source(selection, **options)
+        return Grid(self.name, self.version, cells, twin=twin, options=options, **own)
 
     def puzzles(self, **parameters: Any) -> Source:
-        """Return the puzzles of some knobs, settings and options, and perhaps of a split.
+        """Return the puzzles of some parameters; ValueError as for `select` and `source`."""
+        return self.source(self.select(**parameters))
 
-        What is left out has its default. ValueError as for `select` and `source`.
+    def parameters_of(self, grid: Grid) -> dict[str, Any]:
+        """Return the parameters that make a grid again, but its split; each knob's is a list.
+
+        Left out are a first index of 0, and changes that it does not have.
         """
-        grid, options = self.grid(**parameters)
-        return self.source(grid, **options)
-
-    def grid(self, **parameters: Any) -> tuple[Grid, dict[str, Any]]:
-        """Return the puzzles of some parameters, and those of them that are options."""
-        names = [option.name for option in self.options if option.name in parameters]
-        options = {name: parameters.pop(name) for name in names}
-        return self.select(**parameters), options
+        values: dict[str, Any] = {}
+        for knob, column in zip(self.knobs, zip(*grid.cells, strict=True), strict=True):
+            values[knob.name] = list(dict.fromkeys(column))
+            if knob.kind == "choice":  # FACTOR's cells without context have the noise "none"
+                known = [value for value in values[knob.name] if value in knob.choices]
+                values[knob.name] = known or [knob.default]
+        values |= {"num_puzzles": grid.num_puzzles, "seed": grid.seed}
+        if grid.first_index:
+            values["first_index"] = grid.first_index
+        for knob in self.changes:
+            if (value := getattr(grid, knob.name)) != knob.default:
+                values[knob.name] = value
+        return values | dict(grid.options)
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -471,15 +476,12 @@ class Dataset:
                 raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
         return benchmark, chosen
 
-    def grid(self, **parameters: Any) -> tuple[Grid, dict[str, Any]]:
-        """Return the puzzles of some parameters, and the options of their text.
-
-        `suite` may be among them. ValueError as for `choose`.
-        """
+    def select(self, **parameters: Any) -> Grid:
+        """Return the grid of some parameters; ValueError as for `choose` and its benchmark's."""
         benchmark, own = self.choose(parameters)
-        return benchmark.grid(**own)
+        return benchmark.select(**own)
 
     def puzzles(self, **parameters: Any) -> Source:
-        """Return the puzzles of some parameters, made when they are read; ValueError as `grid`."""
+        """Return the puzzles of some parameters; ValueError as `select` and their `source`."""
         benchmark, own = self.choose(parameters)
         return benchmark.puzzles(**own)

@@ -4,7 +4,6 @@ A file takes its name when it is complete, so that a kill at any moment leaves t
 JSON Lines may be gzipped, may begin with a byte order mark and may hold blank lines.
 """
 
-import errno
 import gzip
 import json
 import os
@@ -24,9 +23,6 @@ from typing import Any, BinaryIO, cast
 # --- Written whole ---------------------------------------------------------------------------
 
 EXISTS = "{} exists: choose another name or pass --force to replace it"
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a disk, a quota or a file that is full, which come without the file's name."""
 
 
 @contextmanager
@@ -67,9 +63,9 @@ def _beside(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:  # from before there is a file, so that a signal at any moment leaves none
         yield temporary
-    except OSError as error:  # which names the temporary file, or none
-        ours = str(error.filename).startswith(str(temporary))
-        if error.errno is None or not (ours or error.errno in _FULL):
+    except OSError as error:  # which names the temporary file or, of a full disk, none
+        other = error.filename and not str(error.filename).startswith(str(temporary))
+        if error.errno is None or other:
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
     finally:
@@ -98,34 +94,26 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         raise ValueError(f"{path} must be a whole gzip file: {error}") from None
 
 
-def read_whole(path: Path) -> bytes:
-    """Return what a file, gzipped or not, holds; ValueError as `open_file`."""
-    with open_file(path) as file:
-        return file.read()
+def read_objects(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield the objects of a JSON Lines file, gzipped or not, each with its place in two forms.
 
-
-def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, gzipped or not, as bytes; ValueError as `open_file`."""
-    with open_file(path) as file:
-        yield from file
-
-
-def read_objects(path: Path, what: str = "an object") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a JSON Lines file, each with its place, such as "a.jsonl line 1".
-
-    Blank lines hold nothing. ValueError as `open_file`, and for a line that is not `what` it must
-    be: an object of JSON.
+    These are words, such as "a.jsonl line 1", and the byte at which its line begins; of a gzipped
+    file, of what is in it. Blank lines hold nothing. ValueError as `open_file`, and for a line that
+    is no object of JSON.
     """
-    for number, line in enumerate(read_lines(path), start=1):
-        if text := line.removeprefix(b"\xef\xbb\xbf").strip():
-            try:
-                row = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                row = error
-            if not isinstance(row, dict):
-                got = f"{text[:40]!r}" + f" ({row})" * isinstance(row, Exception)
-                raise ValueError(f"{path} line {number} must be {what}, got {got}")
-            yield f"{path} line {number}", row
+    offset = 0
+    with open_file(path) as file:
+        for number, line in enumerate(file, start=1):
+            if text := line.removeprefix(b"\xef\xbb\xbf").strip():
+                try:
+                    row = json.loads(text)
+                except (ValueError, RecursionError) as error:
+                    row = error
+                if not isinstance(row, dict):
+                    got = f"{text[:40]!r}" + f" ({row})" * isinstance(row, Exception)
+                    raise ValueError(f"{path} line {number} must be an object, got {got}")
+                yield f"{path} line {number}", offset, row
+            offset += len(line)
 
 
 @cache

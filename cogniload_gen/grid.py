@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Grid:
     """The same number of puzzles in every cell, of one benchmark, seed and split.
 
     With `twin`, each has that change; its draws are those of the puzzle without it. `language` is
-    that of the texts, and no part of the draws.
+    that of the texts, and no part of the draws. `options` are the benchmark's, such as `trace`, by
+    name: no part of the draws, or of the ids.
 
     `num_puzzles` is for each cell; their indices are `first_index` and from there every
     `index_step`-th. Rows are interleaved over the cells (first one puzzle of every cell, then the
@@ -62,6 +63,7 @@ class Grid:
     index_step: int = 1
     twin: str | None = None
     language: str = ENGLISH
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.cells) * self.num_puzzles

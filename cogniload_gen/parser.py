@@ -9,16 +9,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
 
-from cogniload_gen.benchmark import Benchmark, Dataset
+from cogniload_gen.benchmark import Benchmark, Dataset, Knob
 from cogniload_gen.benchmarks import BENCHMARKS, datasets
 from cogniload_gen.files import one_line
 from cogniload_gen.grid import SPLITS
 
 PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
 """What a price is."""
-
-ALIKE = 0.75
-"""How like an option a misspelt one is, by difflib's ratio."""
 
 
 class Parser(ArgumentParser):
@@ -32,7 +29,6 @@ class Parser(ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)  # --n is not --num-puzzles
-        self.words: list[str] = []
 
     def option(self, name: str, metavar: Any, text: str, **settings: Any) -> None:
         """Add an option with a value; `text` is its help."""
@@ -45,32 +41,22 @@ class Parser(ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # whose overloads differ by version
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
-        """Parse as the base class does, and keep the words for the error."""
-        self.words = [self._spelled(word) for word in (sys.argv[1:] if args is None else args)]
-        return super().parse_known_args(self.words, namespace)
+        """Parse as the base class does, with dashes for underscores in the names of options."""
+        words = []
+        for word in sys.argv[1:] if args is None else args:
+            name, equals, value = word.partition("=")
+            dashed = name.replace("_", "-")
+            known = dashed in self._option_string_actions
+            words.append(dashed + equals + value if known else word)
+        return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
         """End the program with one line that says what was wrong."""
-        self.exit(2, f"{self.prog}: error: {one_line(self._misspelt() or message)}\n")
-
-    def _spelled(self, word: str) -> str:
-        """Return a word with dashes in the name of an option, if there is such an option."""
-        name, equals, value = word.partition("=")
-        dashed = name.replace("_", "-")
-        return dashed + equals + value if dashed in self._option_string_actions else word
-
-    def _misspelt(self) -> str:
-        """Name an option that there is not, and the one that it is like; else say nothing.
-
-        What a misspelt option leaves out is missing too, which says less.
-        """
-        known = self._option_string_actions
-        names = [text.partition("=")[0] for text in self.words if text.startswith("--")]
-        for name in () if self.takes_others else names:
-            alike = get_close_matches(name.replace("_", "-"), known, 1, ALIKE)
-            if alike and name not in known:
-                return f"there is no {name}: did you mean {alike[0]}?"
-        return ""
+        if message.startswith("unrecognized arguments: --"):
+            name = message.split()[2].partition("=")[0]
+            for near in get_close_matches(name, self._option_string_actions, 1, 0.75):
+                message = f"there is no {name}: did you mean {near}?"
+        self.exit(2, f"{self.prog}: error: {one_line(message)}\n")
 
 
 def number(text: str) -> int | float | str:
@@ -111,23 +97,21 @@ def by_label(results: Sequence[str]) -> dict[str, list[Path]]:
     return paths
 
 
-def add_puzzle_options(
-    parser: Parser, among: Sequence[Benchmark] = BENCHMARKS, *, own_splits: bool = True
-) -> None:
+def add_puzzle_options(parser: Parser, among: Sequence[Benchmark] = BENCHMARKS) -> None:
     """Add the options that say which puzzles, from the parameters of benchmarks.
 
-    One that is not used is not in the namespace. Without `own_splits`, the help names no splits
-    that some benchmarks have besides.
+    One that is not used is not in the namespace.
     """
     suites = " or ".join(str(one.suite) for one in BENCHMARKS if one.suite)
     parser.option("suite", None, f"{suites}: a suite of FACTOR", default=SUPPRESS)
+    knobs: dict[str, Knob] = {}
     texts: dict[str, dict[str, list[str]]] = {}
     for benchmark in among:
         for knob in benchmark.parameters:
+            knobs[knob.name] = knob
             titles = texts.setdefault(knob.name, {}).setdefault(knob.describe(), [])
             titles.append(benchmark.title)
     del texts["first_index"]  # of `load_dataset` and Python alone
-    knobs = {knob.name: knob for benchmark in among for knob in benchmark.parameters}
     spanning = {knob.name for benchmark in among for knob in benchmark.knobs}
     for name, by_text in texts.items():
         parts = [f"{' and '.join(titles)}: {text}" for text, titles in by_text.items()]
@@ -141,11 +125,9 @@ def add_puzzle_options(
         takes: dict[str, Any] = {"type": number} if kind in {"integer", "number"} else {}
         takes |= {"nargs": "+"} if name in spanning else {}
         parser.option(option, metavar or name.upper(), text, default=SUPPRESS, **takes)
-    splits = ", ".join(SPLITS)
-    for benchmark in among if own_splits else ():
-        if benchmark.own_splits:
-            splits += f"; {benchmark.title} also: {', '.join(benchmark.own_splits)}"
-    parser.option("split", None, f"{splits} (default test)", default=SUPPRESS)
+    own = [f"; {one.title} also: {', '.join(one.own_splits)}" for one in among if one.own_splits]
+    splits = f"{', '.join(SPLITS)}{''.join(own)} (default test)"
+    parser.option("split", None, splits, default=SUPPRESS)
 
 
 def used_puzzle_options(arguments: Namespace) -> dict[str, Any]:

@@ -7,17 +7,16 @@ a dataset (`score_responses`). What is written is a samples file that `cogniload
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import OutcomeName, Row, Score
+from cogniload_gen.benchmark import OutcomeName
 from cogniload_gen.files import whole_file
 from cogniload_gen.sample import (
     COUNTS,
@@ -34,7 +33,7 @@ from cogniload_gen.sample import (
     split_failure,
     step_metrics,
 )
-from cogniload_gen.tables import BATCH_ROWS, StoredPuzzles, find_tables, read_rows
+from cogniload_gen.tables import StoredPuzzles, find_tables, read_rows
 
 COLUMNS = ("id", "response", *COUNTS, "response_limit", "finish_reason")
 """What is read of a table of responses; the first two it must have."""
@@ -75,7 +74,8 @@ def rescore(
     Raises ValueError that names the line which is no sample of ours, and FileExistsError if the
     file to write exists, unless `force`.
     """
-    return _score(_attempts(path), path.name, out, steps=steps, force=force)
+    name = path.name.removesuffix(".gz") if NAME.fullmatch(path.name) else None
+    return _score(_attempts(path), out, name, steps=steps, force=force)
 
 
 def score_responses(
@@ -93,57 +93,51 @@ def score_responses(
     tokens are unknown. `out`, `steps` and `force` are as `rescore` takes them. Raises ValueError
     for ids that are no puzzle's or that two responses have, and for what can't be read.
     """
-    puzzles = StoredPuzzles(dataset, texts=steps or out is not None)
+    puzzles = StoredPuzzles(dataset)
     files = [file for path in responses for file in find_tables(path)]
     rows = (row for file in files for row in read_rows(file, COLUMNS))
-    samples = ((sample, score_sample(sample)) for sample in _match(puzzles, rows))
-    first = next(samples, None)
-    if first is None:
+    samples = tqdm(_match(puzzles, rows), total=len(puzzles), unit=" responses", disable=None)
+    scored = _score(samples, out, steps=steps, force=force)
+    if not scored.outcomes:
         raise ValueError(f"{files[0]} must hold at least one response, got none")
-    shown = tqdm(chain([first], samples), total=len(puzzles), unit=" responses", disable=None)
-    scored = _score(iter(shown), "", out, steps=steps, force=force)
     return scored._replace(missing=len(puzzles) - scored.outcomes.total())
 
 
 def _score(
-    samples: Iterator[tuple[Sample, Score]],
-    name: str,
+    samples: Iterable[tuple[str, Sample]],
     out: Path | str | None,
+    name: str | None = None,
     *,
     steps: bool,
     force: bool,
 ) -> Scored:
-    """Count scored samples, and write them to `out`; in a folder, as a samples file `name`."""
+    """Score samples, each with its place, and write them to `out`; in a folder, to `name`."""
     outcomes: Counter[OutcomeName] = Counter()
     errors: Counter[str] = Counter()
     changed, target, file = 0, None, None
     with ExitStack() as stack:
-        for sample, scored in samples:
+        for where, sample in samples:
+            with naming(where):
+                doc, scored = sample["doc"], score_sample(sample)
             if out is not None and file is None:
-                target = _name_target(Path(out), name, sample)
+                target = Path(out)
+                if target.suffix != ".jsonl":
+                    task = benchmarks.of(doc).name.replace("-", "_")
+                    now = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}"
+                    target /= name or f"samples_{task}_{now}.jsonl"
                 target.parent.mkdir(parents=True, exist_ok=True)
                 part = stack.enter_context(whole_file(target, force=force))
                 file = stack.enter_context(part.open("w", encoding="utf-8"))
             outcomes[scored.outcome] += 1
             changed += sample.get("outcome") not in (None, scored.outcome.value)
             if file or steps:
-                read = step_metrics(read_responses(sample)[0], sample["doc"])
+                read = step_metrics(read_responses(sample)[0], doc)
                 if facts := read.get("steps_read"):
                     errors[(facts["error"] or "none") if facts["read"] else "not read"] += 1
             if file:
-                failure = split_failure(sample["doc"], int(scored.correct))
-                metrics = score_metrics(scored) | read | failure
+                metrics = score_metrics(scored) | read | split_failure(doc, int(scored.correct))
                 file.write(json.dumps(_replace_metrics(sample, metrics)) + "\n")
     return Scored(outcomes, errors, changed, out=target)
-
-
-def _name_target(out: Path, name: str, sample: Sample) -> Path:
-    if out.suffix == ".jsonl":
-        return out
-    if not NAME.fullmatch(name):
-        task = benchmarks.of(sample["doc"]).name.replace("-", "_")
-        name = f"samples_{task}_{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}.jsonl"
-    return out / name.removesuffix(".gz")
 
 
 def _replace_metrics(sample: Sample, metrics: dict[str, Any]) -> Sample:
@@ -159,50 +153,43 @@ def _replace_metrics(sample: Sample, metrics: dict[str, Any]) -> Sample:
     return replaced | {"metrics": [name for name in named if name in replaced]}
 
 
-# --- Samples of lm-eval ----------------------------------------------------------------------
+def _known_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
+    counts = {name: as_count(row.get(name)) for name in names}
+    return {name: count for name, count in counts.items() if count is not None}
 
 
-def _attempts(path: Path) -> Iterator[tuple[Sample, Score]]:
-    """Yield a sample with its score for each attempt, without counts that are unknown."""
+def _attempts(path: Path) -> Iterator[tuple[str, Sample]]:
+    """Yield a sample of lm-eval's for each attempt, without counts that are unknown."""
     for where, _, sample in read_samples(path):
-        with naming(where):
-            if not {"filtered_resps", "resps"} & sample.keys():
-                raise KeyError("filtered_resps")
-            counts = {name: as_count(sample.pop(name, None)) for name in (*COUNTS, SPENT)}
-            known = {name: count for name, count in counts.items() if count is not None}
-            scored = [(each, score_sample(each)) for each in split_attempts(sample | known)]
-        yield from scored
+        if not {"filtered_resps", "resps"} & sample.keys():
+            raise ValueError(f"{where}: no field 'filtered_resps'")
+        counts = (*COUNTS, SPENT)
+        rest = {name: value for name, value in sample.items() if name not in counts}
+        for attempt in split_attempts(rest | _known_counts(sample, *counts)):
+            yield where, attempt
 
 
-# --- Tables of responses ---------------------------------------------------------------------
-
-
-def _match(puzzles: StoredPuzzles, rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[Sample]:
-    """Yield responses as samples of lm-eval, without metrics."""
-    answered: set[int] = set()
-    while batch := list(islice(rows, BATCH_ROWS)):
-        for where, row in batch:
-            if not {"id", "response"} <= row.keys():
-                raise ValueError(f"{where} must have id and response, got {', '.join(row)}")
-        positions = puzzles.positions([str(row["id"]) for _, row in batch])
-        for (where, row), position in zip(batch, positions, strict=True):
-            if position is None or position in answered:
-                owner = "another response" if position in answered else "no puzzle"
-                raise ValueError(f"{where}: {owner} in {puzzles.path} has the id {row['id']!r}")
-            answered.add(position)
-        docs = puzzles.rows([position for position in positions if position is not None])
-        for (_, row), position, doc in zip(batch, positions, docs, strict=True):
-            yield _make_sample(row, doc, position)
-
-
-def _make_sample(row: Mapping[str, Any], doc: Row, position: int | None) -> Sample:
-    response, reason = as_text(row["response"]), row.get("finish_reason")
-    counts = {name: as_count(row.get(name)) for name in COUNTS}
-    known = {name: count for name, count in counts.items() if count is not None}
-    sample = {"doc_id": position, "doc": doc, "target": doc["answer"], "filter": "none"}
-    sample |= {"resps": [[response]], "filtered_resps": [response], "metrics": [*known], **known}
-    if limit := as_count(row.get("response_limit")):
-        sample["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
-    if reason and isinstance(reason, str):
-        sample["finish_reason"] = reason
-    return sample
+def _match(
+    puzzles: StoredPuzzles, rows: Iterable[tuple[str, dict[str, Any]]]
+) -> Iterator[tuple[str, Sample]]:
+    """Yield the rows of a table of responses as samples of lm-eval, without metrics."""
+    answered: set[str] = set()
+    for where, row in rows:
+        if not {"id", "response"} <= row.keys():
+            raise ValueError(f"{where} must have id and response, got {', '.join(row)}")
+        id, response = str(row["id"]), as_text(row["response"])
+        found = puzzles.find(id)
+        if found is None or id in answered:
+            owner = "another response" if found else "no puzzle"
+            raise ValueError(f"{where}: {owner} in {puzzles.path} has the id {id!r}")
+        answered.add(id)
+        number, doc = found
+        sample = {"doc_id": number, "doc": doc, "target": doc.get("answer"), "filter": "none"}
+        sample |= {"resps": [[response]], "filtered_resps": [response]}
+        known = _known_counts(row, *COUNTS)
+        sample |= {"metrics": [*known], **known}
+        if limit := as_count(row.get("response_limit")):
+            sample["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
+        if (reason := row.get("finish_reason")) and isinstance(reason, str):
+            sample["finish_reason"] = reason
+        yield where, sample

@@ -5,7 +5,6 @@ metrics, and what the harness counted. Other tools leave fields out or write the
 they are read leniently: an unknown count is None, and a missing response is empty.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from math import isnan
@@ -14,7 +13,7 @@ from typing import Any, Literal
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row, Score
-from cogniload_gen.files import MALFORMED, read_lines
+from cogniload_gen.files import MALFORMED, read_objects
 
 Sample = dict[str, Any]
 
@@ -142,22 +141,14 @@ def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
 def read_samples(path: Path) -> Iterator[tuple[str, int, Sample]]:
     """Yield the samples of a file's first filter, as lm-eval repeats them for each filter.
 
-    A sample comes with its place in words and with the byte at which its line begins; of a gzipped
-    file, of what is in it. Raises ValueError that names a line that is no object, or the file where
-    it has no samples.
+    A sample comes with its places, as `read_objects` gives them. ValueError as there, and for a
+    file without samples.
     """
-    first, offset = None, 0
-    for number, line in enumerate(read_lines(path), start=1):
-        if text := line.removeprefix(b"\xef\xbb\xbf").strip():
-            where = f"{path}, line {number}"
-            with naming(where):
-                sample = json.loads(text)
-                if not isinstance(sample, dict):
-                    raise ValueError(f"a sample must be an object, got {text[:40]!r}")
-            first = first or [sample.get("filter")]
-            if sample.get("filter", first[0]) == first[0]:
-                yield where, offset, sample
-        offset += len(line)
+    first = None
+    for where, offset, sample in read_objects(path):
+        first = first or [sample.get("filter")]
+        if sample.get("filter", first[0]) == first[0]:
+            yield where, offset, sample
     if not first:
         raise ValueError(f"{path} holds no responses")
 

@@ -13,16 +13,16 @@ files of its share, and needs to know of no other. `puzzle_files` is what they a
     files.finish()
 
 The folder's manifest.json says from the start which puzzles they are. Each file takes its name when
-it is whole, and has its digest in a small hidden file beside it. When all are there, `finish` moves
-the digests into the manifest. Two processes that make the same file write the same bytes.
+it is whole, and once all are there `finish` adds their digests to the manifest. Two processes that
+make the same file, or finish at once, write the same bytes.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -34,11 +34,11 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import __version__, benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import check_choice, check_choices, check_integer, check_known
+from cogniload_gen.checks import check_choice, check_choices, check_integer
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source, short
-from cogniload_gen.tables import SHARED, row_groups
+from cogniload_gen.tables import table_writer
 
 # --- Configurations --------------------------------------------------------------------------
 
@@ -48,54 +48,54 @@ LONGEST_NAME = 120
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration of a published repository: one grid with its parameters, in some splits.
+    """A configuration of a published repository: one grid, in some splits.
 
-    `parameters` are the keyword arguments with which `load_dataset` makes the same rows. It is made
-    by `configuration_of` and `read_entry`, which check them.
+    `grid` is that of the first of `splits`. `configuration_of` and `read_entry` check them.
     """
 
-    benchmark: Benchmark
-    generator_version: int
-    parameters: dict[str, Any]
+    grid: Grid
     splits: tuple[str, ...]
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The grid's benchmark."""
+        return benchmarks.named(self.grid.benchmark)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The keyword arguments with which `load_dataset` makes the same rows."""
+        return self.benchmark.parameters_of(self.grid)
 
     @property
     def name(self) -> str:
         """The configuration's name, which tells everything that decides its rows but the split."""
-        values = self.parameters.items()
-        used = {name: value for name, value in values if value is not None and value is not False}
-        parts = [name + in_name(value) for name, value in used.items()]
-        prefix = f"{self.benchmark.name}-v{self.generator_version}"
-        name = re.sub(r"[^\w.-]", "_", "-".join([prefix, *parts]))
-        if len(name) <= LONGEST_NAME:
-            return name
-        return f"{prefix}-{address_key(*values):016x}"
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The parameters that are not part of a puzzle's address."""
-        return {option.name: self.parameters[option.name] for option in self.benchmark.options}
-
-    def selection(self, split: str) -> Grid:
-        """Return the grid of a split; ValueError for a wrong parameter."""
-        others = {name: self.parameters[name] for name in self.parameters.keys() - self.options}
-        return self.benchmark.select(**others, split=split)
-
-    def source(self, split: str) -> Source:
-        """Return the puzzles of a split, which loads its tokenizer; ValueError as `selection`."""
-        return self.benchmark.puzzles(**self.parameters, split=split)
+        parts = [f"{self.benchmark.name}-v{self.grid.version}"]
+        values = self.parameters
+        for name, value in values.items():
+            if value is not None and value is not False:
+                shown = [] if value is True else value if isinstance(value, list) else [value]
+                parts.append(name + "_".join(map(short, shown)))
+        name = re.sub(r"[^\w.-]", "_", "-".join(parts))
+        return (
+            name if len(name) <= LONGEST_NAME else f"{parts[0]}-{address_key(*values.items()):016x}"
+        )
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the rows."""
-        return schema_of(self.benchmark, self.options)
+        """The columns of the rows, which no tokenizer changes."""
+        flags = [option.name for option in self.benchmark.options if option.kind == "flag"]
+        return self.benchmark.puzzles(**{flag: self.grid.options[flag] for flag in flags}).schema
+
+    def source(self, split: str) -> Source:
+        """Return the puzzles of a split, which loads their tokenizer."""
+        return self.benchmark.source(replace(self.grid, split=split))
 
     def entry(self) -> dict[str, Any]:
         """Return what a card's metadata holds of it; `read_entry` reads it back."""
         return {
             "config_name": self.name,
             "benchmark": self.benchmark.name,
-            "generator_version": self.generator_version,
+            "generator_version": self.grid.version,
             "parameters": self.parameters,
             "splits": list(self.splits),
         }
@@ -106,65 +106,21 @@ def splits_of(configurations: Iterable[Configuration]) -> list[tuple[Configurati
     return [(puzzles, split) for puzzles in configurations for split in puzzles.splits]
 
 
-def schema_of(benchmark: Benchmark, options: Mapping[str, Any]) -> pa.Schema:
-    """Return the columns of a benchmark's puzzles with some options; no tokenizer changes them."""
-    flags = {option.name for option in benchmark.options if option.kind == "flag"}
-    on = {name: value for name, value in options.items() if name in flags}
-    return benchmark.puzzles(**on).schema
+def configuration_of(dataset: str, **parameters: Any) -> Configuration:
+    """Return the configuration that publishes the puzzles of some parameters.
 
-
-def in_name(value: Any) -> str:
-    """Return a parameter's value as a name holds it, such as 5_12.5 for [5.0, 12.5]."""
-    values = value if isinstance(value, list) else [value]
-    return "" if value is True else "_".join(map(short, values))
-
-
-def configuration_of(grid: Grid, **options: Any) -> Configuration:
-    """Return the configuration that publishes a grid, with a benchmark's options, such as `trace`.
-
-    ValueError for what is no grid, for an unknown or wrong option, and for a grid whose first index
-    is not 0.
+    `dataset` and `parameters` are as `load_dataset` takes them, with `split` for one of train,
+    validation and test. ValueError for what is wrong, and for a tokenizer without a name.
     """
-    if type(grid) is not Grid:
-        allowed = "a grid (of the splits train, validation or test) or its data set"
-        raise ValueError(f"what is published must be {allowed}, got {brief(grid)}")
-    benchmark = benchmarks.named(grid.benchmark)
-    defaults = {option.name: option.default for option in benchmark.options}
-    check_known(options, tuple(defaults), benchmark.name)
-    for name, value in options.items():
+    known = benchmarks.datasets()
+    grid = known[check_choice("dataset", dataset, tuple(known))].select(**parameters)
+    for name, value in grid.options.items():
         if not isinstance(value, bool | str | None):
             raise ValueError(f"{name} of what is published must have a name, got {brief(value)}")
-    parameters = {
-        **knobs_of_product(benchmark, zip(*grid.cells, strict=True)),
-        "num_puzzles": grid.num_puzzles,
-        "seed": grid.seed,
-        **{
-            knob.name: value
-            for knob in benchmark.changes
-            if (value := getattr(grid, knob.name)) != knob.default
-        },
-        **(defaults | options),
-    }
-    made = Configuration(benchmark, benchmark.version, parameters, (grid.split,))
-    if made.selection(grid.split) != grid:
-        allowed = "the product of its parameters' values, from index 0 on"
-        raise ValueError(f"a published grid must be {allowed}")
-    return made
-
-
-def knobs_of_product(benchmark: Benchmark, columns: Iterable[Any]) -> dict[str, list[Any]]:
-    """Return the values of the knobs whose product a grid is, from the knobs' columns.
-
-    A value that a knob does not take stands for the default of a knob without effect, as the noise
-    "none" of FACTOR's cells without context.
-    """
-    values = {}
-    for knob, column in zip(benchmark.knobs, columns, strict=True):
-        different = list(dict.fromkeys(column))
-        if knob.kind == "choice":
-            different = [value for value in different if value in knob.choices] or [knob.default]
-        values[knob.name] = different
-    return values
+    if type(grid) is not Grid:  # a training set draws its knobs
+        allowed = f"one of {', '.join(SPLITS)}"
+        raise ValueError(f"a published split must be {allowed}, got {parameters['split']}")
+    return Configuration(grid, (grid.split,))
 
 
 def read_entry(entry: Any) -> Configuration:
@@ -176,11 +132,10 @@ def read_entry(entry: Any) -> Configuration:
         benchmark, version = benchmarks.named(entry["benchmark"]), entry["generator_version"]
         check_integer("generator_version", version, low=1, high=10**6)
         splits = check_choices("splits", entry["splits"], SPLITS)
-        read = Configuration(benchmark, version, entry["parameters"], splits)
-        by_split = [configuration_of(read.selection(split), **read.options) for split in splits]
-    except (AttributeError, LookupError, TypeError) as error:
+        grid = benchmark.select(**entry["parameters"], split=splits[0])
+    except (LookupError, TypeError) as error:
         raise ValueError(f"no entry of puzzles is {brief(entry)}: {error!r}") from None
-    return replace(read, parameters=by_split[0].parameters)
+    return Configuration(replace(grid, version=version), splits)
 
 
 def merge(published: list[Configuration], new: Configuration) -> list[Configuration]:
@@ -188,7 +143,7 @@ def merge(published: list[Configuration], new: Configuration) -> list[Configurat
     by_name = {puzzles.name: puzzles for puzzles in published}
     before = by_name.get(new.name, new)
     splits = tuple(split for split in SPLITS if split in before.splits + new.splits)
-    by_name[new.name] = replace(new, splits=splits)
+    by_name[new.name] = Configuration(replace(new.grid, split=splits[0]), splits)
     return list(by_name.values())
 
 
@@ -204,20 +159,10 @@ MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What a manifest says of a file: its name, its rows, its bytes and their SHA-256."""
-
-    name: str
-    rows: int
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True)
 class PuzzleFiles:
     """The Parquet files of a grid in a folder. File `number`, from 0, is `names[number]`.
 
-    It is made by `puzzle_files` and `read_files`, which check their arguments.
+    `puzzle_files` and `read_files` make it, and check its arguments.
     """
 
     folder: Path
@@ -226,123 +171,88 @@ class PuzzleFiles:
 
     def __len__(self) -> int:
         """Return the number of files."""
-        return ceil(len(self.selection) / self.rows_per_file)
+        return ceil(len(self.grid) / self.rows_per_file)
 
-    @cached_property
-    def selection(self) -> Grid:
+    @property
+    def grid(self) -> Grid:
         """The grid."""
-        return self.configuration.selection(self.configuration.splits[0])
+        return self.configuration.grid
 
     @cached_property
     def source(self) -> Source:
         """The puzzles, which loads their tokenizer."""
-        return self.configuration.source(self.configuration.splits[0])
+        return self.configuration.source(self.grid.split)
 
     @cached_property
     def names(self) -> list[str]:
         """The files' names, by which `datasets` knows their split."""
-        (split, *_), count = self.configuration.splits, len(self)
-        return [f"{split}-{number:05}-of-{count:05}.parquet" for number in range(count)]
-
-    def rows(self, number: int) -> range:
-        """Return the grid's rows that a file holds."""
-        first = number * self.rows_per_file
-        return range(first, min(first + self.rows_per_file, len(self.selection)))
+        count = len(self)
+        return [f"{self.grid.split}-{number:05}-of-{count:05}.parquet" for number in range(count)]
 
     @property
     def header(self) -> dict[str, Any]:
         """What the manifest says of all files together, and all that decides their bytes."""
-        rows = {"rows": len(self.selection), "rows_per_file": self.rows_per_file}
+        rows = {"rows": len(self.grid), "rows_per_file": self.rows_per_file}
         return {**self.configuration.entry(), **rows, **INSTALLED}
 
-    def _start(self) -> "PuzzleFiles":
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / MANIFEST
-        if not path.exists():
-            if others := sorted(self.folder.glob("*.parquet")):
-                raise ValueError(f"{self.folder} must hold these puzzles alone, got {others[0]}")
-            with suppress(FileExistsError):  # of another process
-                self._write_manifest(self.header)
-        wanted, held = _flat(self.header), _flat(read_manifest(self.folder))
-        for name, value in wanted.items():
-            if held.get(name) != value:
-                both = f"{brief(held.get(name))}, got {brief(value)}"
-                hint = "go on with the same, or name another folder"
-                raise ValueError(f"{self.folder} holds files of {name} {both}: {hint}")
-        return self
-
     @cached_property
-    def _listed(self) -> list[dict[str, Any]] | None:
+    def _described(self) -> list[dict[str, Any]] | None:
         """What the manifest says of each file; None before all are there."""
-        listed: list[dict[str, Any]] | None = read_manifest(self.folder).get("files")
-        return listed
+        described: list[dict[str, Any]] | None = read_manifest(self.folder).get("files")
+        return described
 
-    def make(self, number: int) -> Entry:
-        """Make a file, unless it is whole; OSError if the folder can't be written."""
-        return self.proven(number) or self._write(number)
+    def rows(self, number: int) -> range:
+        """Return the grid's rows that a file holds."""
+        first = number * self.rows_per_file
+        return range(first, min(first + self.rows_per_file, len(self.grid)))
 
-    def _write(self, number: int) -> Entry:
-        """Write a file and its digest; errors as `make`."""
+    def make(self, number: int) -> int:
+        """Make a file, unless it is whole, and return how many rows it has."""
+        if not self.is_whole(number):
+            self.write(number)
+        return len(self.rows(number))
+
+    def write(self, number: int) -> None:
+        """Write a file, whole; OSError if the folder can't be written."""
+        path, rows = self.folder / self.names[number], self.rows(number)
         try:
-            self.write_rows(number)
+            with table_writer(path, self.source.schema, force=True) as write:
+                for table in self.source.tables(rows.start, rows.stop):
+                    write(table)
         except FileNotFoundError:  # the last process has removed what this one was still writing
-            if not (self.folder / self.names[number]).exists():
+            if not path.exists():
                 raise
-        entry = self._entry_of(number)
-        with whole_file(self._digest(number), force=True) as temporary:
-            temporary.write_text(json.dumps(asdict(entry)) + "\n", "utf-8")
-        return entry
 
-    def write_rows(self, number: int) -> None:
-        """Write a file alone; errors as `make`."""
-        rows = self.rows(number)
-        with (
-            whole_file(self.folder / self.names[number], force=True) as temporary,
-            pq.ParquetWriter(temporary, self.source.schema, **SHARED) as writer,
-        ):
-            for table in self.source.tables(rows.start, rows.stop):
-                for group in row_groups(table):
-                    writer.write_table(group)
-
-    def proven(self, number: int) -> Entry | None:
-        """Return what is written of a file if the file is so; None if it is to be made."""
-        with suppress(FileNotFoundError, *MALFORMED):
-            written = Entry(**self._listed[number]) if self._listed else self._read(number)
-            return written if written == self._entry_of(number) else None
-        return None
+    def is_whole(self, number: int) -> bool:
+        """Return whether a file is there with its digest or, before there is one, with its rows."""
+        path = self.folder / self.names[number]
+        with suppress(FileNotFoundError, pa.ArrowException):
+            if self._described:
+                return self._describe(number) == self._described[number]
+            return bool(pq.read_metadata(path).num_rows == len(self.rows(number)))
+        return False
 
     def finish(self) -> int:
-        """Return how many files are there; if all are, write the whole manifest."""
+        """Return how many files are there; if all are, write their digests into the manifest."""
         there = {path.name for path in self.folder.iterdir()}
         count = len(there.intersection(self.names))
         if count == len(self):
             if "files" not in read_manifest(self.folder):
-                # another process may have been the last, and its digests are gone
-                entries = [self._read(number) or self._entry_of(number) for number in range(count)]
-                whole = self.header | {"files": [asdict(entry) for entry in entries]}
-                self._write_manifest(whole, force=True)
-                vars(self).pop("_listed", None)  # it was read before there was a manifest
-            for path in self.folder.glob(".*.parquet.*"):  # digests, and parts of the killed
+                files = [self._describe(number) for number in range(count)]
+                self._write_manifest(self.header | {"files": files}, force=True)
+            for path in self.folder.glob(".*.parquet.*"):  # parts of what was killed
                 path.unlink(missing_ok=True)
         return count
+
+    def _describe(self, number: int) -> dict[str, Any]:
+        path, rows = self.folder / self.names[number], len(self.rows(number))
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"name": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
 
     def _write_manifest(self, manifest: dict[str, Any], *, force: bool = False) -> None:
         with whole_file(self.folder / MANIFEST, force=force) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
-
-    def _read(self, number: int) -> Entry | None:
-        with suppress(FileNotFoundError, *MALFORMED):
-            return Entry(**json.loads(self._digest(number).read_bytes()))
-        return None
-
-    def _digest(self, number: int) -> Path:
-        return self.folder / f".{self.names[number]}.json"
-
-    def _entry_of(self, number: int) -> Entry:
-        path = self.folder / self.names[number]
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        return Entry(path.name, len(self.rows(number)), path.stat().st_size, sha256)
 
 
 def puzzle_files(
@@ -360,18 +270,31 @@ def puzzle_files(
 
     Raises ValueError for a wrong parameter, what is no grid, and a folder of other puzzles.
     """
-    known = benchmarks.datasets()
-    grid, options = known[check_choice("dataset", dataset, tuple(known))].grid(**parameters)
+    folder = Path(folder)
     rows = check_integer("rows_per_file", rows_per_file, low=1, high=MAX_PUZZLES)
-    return PuzzleFiles(Path(folder), configuration_of(grid, **options), rows)._start()
+    files = PuzzleFiles(folder, configuration_of(dataset, **parameters), rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / MANIFEST).exists():
+        if others := sorted(folder.glob("*.parquet")):
+            raise ValueError(f"{folder} must hold these puzzles alone, got {others[0]}")
+        with suppress(FileExistsError):  # of another process
+            files._write_manifest(files.header)
+    held = read_manifest(folder)
+    held |= held["parameters"]
+    for name, value in (files.configuration.parameters | files.header).items():
+        if name != "parameters" and held.get(name) != value:
+            both = f"{name} {brief(held.get(name))}, got {brief(value)}"
+            raise ValueError(
+                f"{folder} holds files of {both}: go on with the same, or name another folder"
+            )
+    return files
 
 
 def read_files(folder: Path) -> PuzzleFiles:
     """Return the files that a folder's manifest is of; ValueError if it is no manifest."""
     manifest = read_manifest(folder)
-    configuration = read_entry(manifest)
     rows = check_integer("rows_per_file", manifest.get("rows_per_file"), low=1, high=MAX_PUZZLES)
-    return PuzzleFiles(folder, configuration, rows)
+    return PuzzleFiles(folder, read_entry(manifest), rows)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -382,9 +305,3 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict):
         raise ValueError(f"{path} must be what `cogniload generate OUT/` writes")
     return manifest
-
-
-def _flat(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return what a manifest says, its parameters first and beside the rest."""
-    parameters = manifest.get("parameters")
-    return (parameters if isinstance(parameters, dict) else {}) | manifest | {"parameters": None}

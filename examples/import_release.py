@@ -2,7 +2,7 @@
 
 Run it by `python examples/import_release.py DIR --out FILE.jsonl`. DIR holds what the authors'
 script writes (exp/**/NAME.txt, meta/**/NAME_state.json) or the JSON lines of their sets on the Hub
-(`dkfo/cogniload`, `cogniloadteam/cogniload`). The state tells the people and the options; all else
+(`dkfo/cogniload`, `cogniloadteam/cogniload`). The state names the people and the options; all else
 is read from the puzzle's text by the solver. A puzzle that can't be read is named and left out.
 """
 
@@ -25,14 +25,12 @@ def list_sources(folder: Path) -> Iterator[tuple[str, Any]]:
     for path in sorted((folder / "exp").rglob("*.txt")):
         id = path.relative_to(folder / "exp").as_posix().removesuffix(".txt")
         state = folder / "meta" / f"{id}_state.json"
-        parts = [path, *filter(Path.exists, [state])]
-        yield id, [*parts, {"answer": id.rpartition("_")[2]}]
+        yield id, [path, *filter(Path.exists, [state]), {"answer": id.rpartition("_")[2]}]
     for path in sorted(folder.rglob("*.jsonl")):
         name = path.relative_to(folder).as_posix().removesuffix(".jsonl")
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield f"{name}-{number}", line
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            if line.strip():
+                yield f"{name}-{number}", line
 
 
 def flatten(source: Any) -> Iterator[Any]:
@@ -80,18 +78,18 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.out.exists():
         parser.error(f"{arguments.out} exists: choose another name")
-    count = failed = 0
-    with whole_file(arguments.out) as part, part.open("w", encoding="utf-8") as file:
-        for id, source in list_sources(arguments.folder):
-            try:
-                file.write(json.dumps(make_row(id, source)) + "\n")
-                count += 1
-            except (*MALFORMED, OSError) as error:
-                print(f"{id}: {error}", file=sys.stderr)
-                failed += 1
-        if not count:
-            parser.error(f"{arguments.folder} holds no exp/**/NAME.txt or *.jsonl that can be read")
-    print(f"{arguments.out}: {count} puzzles, {failed} not imported")
+    rows, failed = [], 0
+    for id, source in list_sources(arguments.folder):
+        try:
+            rows.append(json.dumps(make_row(id, source)) + "\n")
+        except (*MALFORMED, OSError) as error:
+            print(f"{id}: {error}", file=sys.stderr)
+            failed += 1
+    if not rows:
+        parser.error(f"{arguments.folder} holds no exp/**/NAME.txt or *.jsonl that can be read")
+    with whole_file(arguments.out) as part:
+        part.write_text("".join(rows), "utf-8")
+    print(f"{arguments.out}: {len(rows)} puzzles, {failed} not imported")
     return int(failed > 0)
 
 

@@ -135,14 +135,14 @@ class Asking(SampleSource):
         undecided = [name for name in settings.defaults if name not in self.adaptive.decided]
         self.defaults = {name: settings.defaults[name] for name in undecided}
         check_known(parameters, tuple(dict.fromkeys([*DESIGN, *undecided, "tokenizer"])), task)
-        goal = self.adaptive.goals[0]
-        wanted = {"until": goal.name + goal.example} | dict(parameters)
+        goal, usual = next(iter(self.adaptive.goals.items()))
+        wanted = {"until": goal + usual} | dict(parameters)
         self.until = self.adaptive.read_until(*map(wanted.get, DESIGN))
         self.count = make_counter(task, parameters)
         self.changes = {name: parameters[name] for name in parameters if name in self.defaults}
         self.design = self.adaptive.make(**self.until)
         self.puzzles: dict[str, Puzzle] = {}
-        self.make(self.design.plan.longest)
+        self.make(self.design.longest)
 
     def make(self, batch: tuple[Puzzle, ...]) -> list[Sample]:
         """Return the samples of a batch of puzzles."""

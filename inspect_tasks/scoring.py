@@ -172,11 +172,11 @@ def estimate(**until: Any) -> scorers.Metric:
             answers.setdefault(puzzle, read_answer(sample.score, row))
         design.tell(answers, *zip(*answers.values(), strict=True))
         # the batches say nothing of the goals, and choosing them again would take seconds
-        description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
+        description = design.describe()
         metrics: dict[str, float] = {}
         for goal in adaptive.goals:
-            least, most = replace(design.plan, goal=goal.name).extent
-            known = with_ends({goal.name: getattr(description, goal.name)})
+            least, most = design.extents[goal]
+            known = with_ends({goal: getattr(description, goal)})
             metrics |= {name: min(max(value, least), most) for name, value in known.items()}
         return metrics
 

@@ -66,7 +66,7 @@ def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Any], like
     settings = read_settings(dataset, like)
     asking = Asking(name, settings, parameters)
     scoring.check_window(asking.initial_samples())
-    about = {"until": asking.until | asking.design.plan.fingerprint}
+    about = {"until": asking.until | asking.design.fingerprint}
     return task_of(settings, scoring.estimate(**asking.until), dataset=asking, metadata=about)
 
 

@@ -5,8 +5,7 @@ kill, and a merge, know the same design.
 """
 
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from reprlib import repr as brief
 from typing import Any
 
@@ -14,125 +13,112 @@ from lm_eval.api.task import Task
 
 from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
-from cogniload_gen.grid import Source, address_columns
 from cogniload_gen.sample import was_cut
-from cogniload_gen.task_puzzles import EACH
+from cogniload_gen.task_puzzles import EACH, make_puzzles
 from lm_eval_tasks.answers import Answers, Key
-from lm_eval_tasks.links import TASKS
 from lm_eval_tasks.lm_eval_private import read_task
-from lm_eval_tasks.task_names import yaml_of
+from lm_eval_tasks.tasks import TASKS, yaml_of
 
 Puzzle = tuple[Any, ...]
 """The values of the knobs that a design decides, and the index of a puzzle."""
 
-CONTEXT_BUDGET = "context_budget"
 
+class Search:
+    """A design that chooses the puzzles of a task, told the answers on the disk.
 
-class AdaptiveTask:
-    """A task whose puzzles a design chooses: it is ours, or below `include_path`.
-
-    `configuration` is its YAML's, `benchmark` that of its puzzles, `adaptive` how a design asks for
-    them, and `defaults` are the parameters that --metadata may set: all that no design decides.
-    ValueError if there is no such design, or no such task: one of several grids, or with twins, is
-    a fixed design of its own.
+    The task, `name`, is ours or below `include_path`. `metadata` has the parameters of its dataset
+    that no design decides, and `until` the design's settings, or goal, budget and range as they
+    were given. ValueError if there is no such design, or no such task: one of several grids, or
+    with twins, is a fixed design of its own.
     """
 
-    def __init__(self, name: str, include_path: str | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        metadata: Mapping[str, Any],
+        until: Mapping[str, Any] | Sequence[Any],
+        include_path: str | None = None,
+    ) -> None:
         path = yaml_of(name, include_path)
-        self.name, self.configuration = name, read_task(path) if path else {}
-        puzzles = self.configuration.get("dataset_kwargs", {})
-        given = puzzles.get("defaults", {})
-        adaptive = None
+        self.name, self._yaml = name, read_task(path) if path else {}
+        puzzles = self._yaml.get("dataset_kwargs", {})
+        given, adaptive = puzzles.get("defaults", {}), None
         if puzzles and "grids" not in puzzles and given.get("twin") != EACH:
             dataset = benchmarks.datasets()[puzzles["dataset"]]
             suite = {"suite": given["suite"]} if dataset.suites else {}
-            self.benchmark, _ = dataset.choose(suite)
-            adaptive = ADAPTIVE.get(self.benchmark.name)
+            self._benchmark, _ = dataset.choose(suite)
+            adaptive = ADAPTIVE.get(self._benchmark.name)
         if adaptive is None:
             raise ValueError(
                 "--until takes a task of ours, or of --include_path, that is no group and no fixed "
                 f"design, got {brief(name)}"
             )
-        self.adaptive = adaptive
-        self.defaults = {n: value for n, value in given.items() if n not in adaptive.decided}
+        self._adaptive = adaptive
+        self._defaults = {n: value for n, value in given.items() if n not in adaptive.decided}
+        chosen = metadata.get(self._benchmark.dataset)
+        self._changes = chosen if isinstance(chosen, dict) else {}
+        for parameter in ("path", "retrieve"):
+            if parameter in self._defaults | self._changes:
+                raise ValueError(f"{parameter} is refused: --until makes its puzzles, and whole")
+        self.until = until if isinstance(until, Mapping) else adaptive.read_until(*until)
+        self.design = adaptive.make(**self.until)
+        self._rows: dict[Puzzle, dict[str, Any]] = {}
 
+    @classmethod
+    def begin(cls, config: Any, until: Sequence[Any], shard: tuple[int, int]) -> "Search":
+        """Return the search of lm-eval's configuration, for goal, budget and range as given.
 
-def read_until(config: Any, until: tuple[Any, Any, Any], shard: tuple[int, int]) -> dict[str, Any]:
-    """Return what --until, --budget and --range say, checked, as run.json has it.
-
-    `config` is lm-eval's. ValueError for another goal than the task's design has, for a wrong
-    budget or range, and for arguments that say what a design decides itself.
-    """
-    names = [config.tasks] if isinstance(config.tasks, str) else list(config.tasks or ())
-    if len(names) != 1:
-        raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
-    if shard != (1, 1):
-        raise ValueError(
-            "--shard is refused: with --until each batch follows from all answers; several GPUs "
-            "serve one run (data_parallel_size of vllm)"
-        )
-    for name in ("limit", "samples"):
-        if getattr(config, name) is not None:
-            raise ValueError(f"--{name} is refused: with --until the design says what is evaluated")
-    task = AdaptiveTask(str(names[0]), config.include_path)
-    settings = (config.metadata or {}).get(task.benchmark.dataset)
-    settings = settings if isinstance(settings, dict) else {}
-    if "retrieve" in settings or task.defaults.get("retrieve"):
-        raise ValueError("retrieve is refused: --until takes no retrieval")
-    if "path" in settings:
-        raise ValueError("path is refused: with --until the puzzles are made, not published")
-    return task.adaptive.read_until(*until)
-
-
-class Search:
-    """A design of a run's settings, told the answers on the disk.
-
-    `what` is what run.json says of the run. ValueError if the design does not take the settings.
-    """
-
-    def __init__(self, what: Mapping[str, Any], include_path: str | None = None) -> None:
-        self.task = AdaptiveTask(what["tasks"][0], include_path)
-        self.design = self.task.adaptive.make(**what["until"])
-        dataset = self.task.benchmark.dataset
-        chosen = what["metadata"].get(dataset) or what["model_args"].get(dataset) or {}
-        self.parameters = self.task.defaults | chosen
+        ValueError as for the class, and for arguments that say what a design decides itself.
+        """
+        names = [config.tasks] if isinstance(config.tasks, str) else list(config.tasks)
+        if len(names) != 1:
+            raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
+        if shard != (1, 1):
+            raise ValueError(
+                "--shard is refused: with --until each batch follows from all answers; several "
+                "GPUs serve one run (data_parallel_size of vllm)"
+            )
+        for name in ("limit", "samples"):
+            if getattr(config, name) is not None:
+                raise ValueError(
+                    f"--{name} is refused: with --until the design says what is evaluated"
+                )
+        return cls(str(names[0]), config.metadata, until, config.include_path)
 
     @property
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and of its prior: others would ask for other puzzles."""
-        return self.design.plan.fingerprint
+        return self.design.fingerprint
 
-    @cached_property
     def configuration(self) -> dict[str, Any]:
-        """The task's configuration for lm-eval.
+        """Return the task's configuration for lm-eval.
 
         Its documents, until the design asks, are its longest. Its metrics are those of the
         dataset's fixed design, if there is one: a task on a whole grid may fit what uneven cells
         don't.
         """
-        task, dataset = self.task, self.task.benchmark.dataset
+        dataset = self._benchmark.dataset
         fixed = TASKS / dataset / f"{dataset}_axes.yaml"
-        source = read_task(fixed) if fixed.exists() else task.configuration
+        source = read_task(fixed) if fixed.exists() else self._yaml
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
-        longest = list(map(task.adaptive.name_puzzle, self.design.plan.longest))
-        puzzles = {"dataset": dataset, "defaults": task.defaults, "grids": longest}
-        return task.configuration | metrics | {"task": task.name, "dataset_kwargs": puzzles}
+        longest = list(map(self._adaptive.name_puzzle, self.design.longest))
+        puzzles = {"dataset": dataset, "defaults": self._defaults, "grids": longest}
+        return self._yaml | metrics | {"task": self.name, "dataset_kwargs": puzzles}
 
     def catch_up(self, answers: Answers) -> bool:
         """Tell the design what is on the disk; return whether there is nothing left to ask."""
+        attempts = range(self._yaml.get("repeats") or 1)
         while waiting := self.design.ask():
-            attempts = range(self.task.configuration.get("repeats") or 1)
-            keys = {puzzle: self._key(puzzle) for puzzle in waiting}
-            known = [
-                puzzle
-                for puzzle, key in keys.items()
-                if all(key._replace(attempt=attempt) in answers for attempt in attempts)
-            ]
-            records = [answers[keys[puzzle]] for puzzle in known]
+            ids = [row["id"] for row in self._make(waiting)]
+            known = {
+                puzzle: answers[Key(self.name, id, 0, 0)]
+                for puzzle, id in zip(waiting, ids, strict=True)
+                if all(Key(self.name, id, 0, attempt) in answers for attempt in attempts)
+            }
             self.design.tell(
                 known,
-                [record.get("acc") == 1 for record in records],
-                [was_cut(record, self.task.benchmark.outcomes) for record in records],
+                [record.get("acc") == 1 for record in known.values()],
+                [was_cut(record, self._benchmark.outcomes) for record in known.values()],
             )
             if len(known) < len(waiting):
                 return False
@@ -162,27 +148,17 @@ class Search:
         asked = (puzzle for batch in self.design.batches for puzzle in batch.puzzles)
         self._hand_over(asked, tasks)
 
-    def _source(self, puzzle: Puzzle) -> Source:
-        """Return what makes a puzzle; ValueError if the parameters leave several cells."""
-        adaptive, benchmark = self.task.adaptive, self.task.benchmark
-        settings = {n: value for n, value in self.parameters.items() if n != CONTEXT_BUDGET}
-        dataset = benchmarks.datasets()[benchmark.dataset]
-        _, chosen = dataset.choose(settings | adaptive.name_puzzle(puzzle))
-        source = benchmark.puzzles(**chosen)
-        if len(source.selection) != 1:
-            names = [knob.name for knob in benchmark.knobs if knob.name not in adaptive.knobs]
-            raise ValueError(
-                f"--until takes one value of {', '.join(names)}: a design is of one of them; "
-                f"{self.task.name} has {len(source.selection)} here"
-            )
-        return source
-
-    def _key(self, puzzle: Puzzle) -> Key:
-        cell = self._source(puzzle).selection
-        return Key(self.task.name, str(address_columns(cell, cell.batch(0, 1))["id"][0]), 0, 0)
+    def _make(self, puzzles: Iterable[Puzzle]) -> list[dict[str, Any]]:
+        wanted = list(puzzles)
+        new = [puzzle for puzzle in wanted if puzzle not in self._rows]
+        if new:
+            dataset = self._benchmark.dataset
+            grids, task = list(map(self._adaptive.name_puzzle, new)), f"{dataset} metadata"
+            made = make_puzzles(dataset, self._defaults, self._changes, grids=grids, task=task)
+            if len(made) != len(new):
+                raise ValueError("--until takes one value of each parameter: a design is of one")
+            self._rows |= zip(new, made.to_pylist(), strict=True)
+        return [self._rows[puzzle] for puzzle in wanted]
 
     def _hand_over(self, puzzles: Iterable[Puzzle], tasks: Mapping[str, Any]) -> None:
-        """Make puzzles the documents of lm-eval's task."""
-        budget = {CONTEXT_BUDGET: self.parameters[CONTEXT_BUDGET]}
-        rows = [self._source(puzzle).rows()[0] | budget for puzzle in puzzles]
-        tasks[self.task.name].dataset["test"] = rows
+        tasks[self.name].dataset["test"] = self._make(puzzles)

@@ -48,16 +48,16 @@ class Key(NamedTuple):
         return cls(str(request.task_name), str(document), request.idx, attempt)
 
 
-class Answers:
-    """The answers in the state folders of a run. Texts stay on the disk until they are read.
+class Answers(Mapping[Key, Record]):
+    """The answers of a run, in the folders of its shards. Texts stay on the disk until read.
 
-    `counts` has the answers of each file, `documents` the documents that have any; `tokens` is the
-    sum of prompts and of responses, `uncounted` the number of answers whose tokens nobody counted.
+    `files` are those that have any, `documents` the documents that have; `tokens` is the sum of
+    prompts and of responses, `uncounted` the number of answers whose tokens nobody counted.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = folders
-        self.counts: dict[Path, int] = {}
+        self.files: set[Path] = set()
         self.documents: set[tuple[str, str]] = set()
         self.tokens, self.uncounted = [0, 0], 0
         self.scored, self.correct = 0, 0.0
@@ -65,8 +65,11 @@ class Answers:
         self._read: dict[Path, int] = {}
         self.catch_up()
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._places
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._places)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -74,7 +77,7 @@ class Answers:
     def catch_up(self) -> None:
         """Read the lines that this process or another has appended since the last call."""
         for folder in self.folders:
-            for file in sorted(folder.glob("answers-*.jsonl")):
+            for file in sorted(folder.glob("state/answers-*.jsonl")):
                 with file.open("rb") as lines:
                     place = lines.seek(self._read.get(file, 0))
                     for line in lines:
@@ -93,7 +96,7 @@ class Answers:
         if key in self._places:  # two processes of one shard: the first answer counts
             return
         self._places[key] = file, place
-        self.counts[file] = self.counts.get(file, 0) + 1
+        self.files.add(file)
         self.documents.add(key[:2])
         spent = [record.get(f"{part}_tokens") for part in ("prompt", "response")]
         if None in spent:
@@ -102,10 +105,6 @@ class Answers:
             self.tokens = [total + count for total, count in zip(self.tokens, spent, strict=True)]
         if "acc" in record:
             self.scored, self.correct = self.scored + 1, self.correct + record["acc"]
-
-    def get(self, key: Key) -> Record | None:
-        """Return the record of an answer; None if there is none."""
-        return self[key] if key in self._places else None
 
     def __getitem__(self, key: Key) -> Record:
         file, place = self._places[key]
@@ -158,25 +157,17 @@ class AnsweringModel:
     """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
 
     `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
-    of it. What comes is appended to `file`, with what `describe` says of a request and its answer,
-    and `watch` is called with the number of requests that are answered and of all; it may raise to
-    end the run. Prompts are put back as they were sent, so that scoring needs no model. With
-    `end_after`, such as {"generate_until"}, the evaluation ends by Answered after these requests,
-    and with `only_check` before them.
+    of it. What comes is appended to `file`. Prompts are put back as they were sent, so that scoring
+    needs no model. With `end_after`, such as {"generate_until"}, the evaluation ends by Answered
+    after these requests, and with `only_check` before them.
     """
 
     rank, world_size = 0, 1
 
     def __init__(
-        self,
-        answers: Answers,
-        facts: Mapping[str, Any],
-        file: Path | None = None,
-        describe: Callable[[Instance, Any], Record] = lambda _request, _answer: {},
-        watch: Callable[[int, int], None] = lambda _done, _total: None,
+        self, answers: Answers, facts: Mapping[str, Any], file: Path | None = None
     ) -> None:
         self.answers, self._facts, self.file = answers, facts, file
-        self.describe, self.watch = describe, watch
         self.inner: LM | None = None
         self.end_after: set[str] = set()
         self.only_check = False
@@ -195,6 +186,14 @@ class AnsweringModel:
         if self.inner is None:
             return JsonChatStr(json.dumps(chat, ensure_ascii=False))
         return self.inner.apply_chat_template(chat, *args, **settings)
+
+    def describe(self, request: Instance, answer: Any) -> Record:
+        """Return what a line says of a request and its answer."""
+        raise NotImplementedError
+
+    def watch(self, done: int, total: int) -> None:
+        """Take how many of all requests are answered; what it raises ends the run."""
+        raise NotImplementedError
 
     def recorded(self, request: Instance) -> Record | None:
         """Return the record of the first attempt at a request; None if there is none."""

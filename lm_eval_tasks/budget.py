@@ -34,13 +34,6 @@ COUNTED_BESIDES = ("backend_prompt_tokens", SPENT)
 """What is counted of a response, besides what the YAML's metrics count."""
 
 
-def context_window(model: LM | None) -> int | None:
-    """Return the tokens beyond which a model's backend cuts a prompt; None if it never does."""
-    # an API that is sent text, not tokens, lets its server refuse what is too long (api_models.py)
-    sent_as_tokens = getattr(model, "tokenized_requests", True)
-    return getattr(model, "max_length", None) if sent_as_tokens else None
-
-
 def encode(model: LM, text: str, **special_tokens: bool) -> list[int]:
     """Return the token ids of a text, by the tokenizer of a model that has one."""
     tokens = model.tok_encode(text, **special_tokens)
@@ -68,12 +61,6 @@ def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | No
         json.loads(prompt.prompt), tokenize=False, add_generation_prompt=True
     )
     return len(encode(model, rendered, add_special_tokens=False))
-
-
-def count_response_tokens(model: LM, response: str) -> int:
-    """Return the tokens of a response, by the tokenizer of a model that has one."""
-    text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
-    return len(encode(model, text, add_special_tokens=False))
 
 
 def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
@@ -114,7 +101,10 @@ def context_budget(tasks: Mapping[str, Task]) -> int:
 
 def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> None:
     """Raise ValueError if the model's window is below a document's budget: it would be cut."""
-    window, budget = context_window(model), max(r.doc["context_budget"] for r in requests)
+    # an API that is sent text, not tokens, lets its server refuse what is too long (api_models.py)
+    sent_as_tokens = getattr(model, "tokenized_requests", True)
+    window = getattr(model, "max_length", None) if sent_as_tokens else None
+    budget = max(request.doc["context_budget"] for request in requests)
     if window is not None and window < budget:
         raise ValueError(
             f"{task}: the model takes {window} tokens and context_budget is {budget}: raise the "
@@ -234,9 +224,10 @@ class SharedBudgetTask(ConfigurableTask):
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""
         tokens = said_of(response).response_tokens
-        return (
-            count_response_tokens(self._model, response) if tokens is None and counted else tokens
-        )
+        if tokens is not None or not counted:
+            return tokens
+        text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
+        return len(encode(self._model, text, add_special_tokens=False))
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and that of what a backend counts."""

@@ -13,27 +13,28 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from reprlib import Repr
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lm_eval.api.task import Task
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable
+from pandas import json_normalize
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_shard
 from cogniload_gen.files import whole_file, without_keys
+from cogniload_gen.parser import read_price
+from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.budget import SharedBudgetTask
-from lm_eval_tasks.links import TASKS
 from lm_eval_tasks.lm_eval_private import run_parser
-from lm_eval_tasks.task_names import refuse_misspelt
+from lm_eval_tasks.tasks import TASKS, refuse_misspelt
 
-if TYPE_CHECKING:
-    from lm_eval_tasks.adaptive import Search
-
-CAPS = ("max_tokens_total", "price", "max_cost")
-OURS = ("output_path", "shard", "until", "budget", "range", *CAPS)
+OURS = (
+    *("output_path", "shard", "until", "budget", "range"),
+    *("max_tokens_total", "price", "max_cost"),
+)
 """Our own arguments, which a --config file may hold beside lm-eval's."""
 
 REFUSED = (
@@ -63,25 +64,21 @@ _BRIEF.maxstring = _BRIEF.maxother = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
-    """The most tokens of a run, and its highest cost at a price.
+class Own:
+    """Our own arguments: where, which shard I of N, until what, and when to stop.
 
-    `price` is that of a million tokens of prompts, and of responses, in any currency.
+    `until` are the goal, the budget and the range of a design, as given. The run stops at so many
+    `tokens`, or at a `cost`, by the `price` of a million tokens of prompts, and of responses.
     """
 
-    tokens: float = math.inf
-    price: tuple[float, float] = (0.0, 0.0)
-    cost: float = math.inf
+    folder: Path
+    shard: tuple[int, int]
+    until: tuple[object, object, object] | None
+    tokens: float
+    price: tuple[float, float]
+    cost: float
 
-    @classmethod
-    def read(cls, tokens: object, price: object, cost: object) -> "Caps":
-        """Return the caps that arguments name; ValueError for a malformed one, or one unpriced."""
-        if cost is not None and price is None:
-            raise ValueError("max_cost takes a price: give --price IN,OUT for a million tokens")
-        priced = (0.0, 0.0) if price is None else read_price(price)
-        return cls(_number("max_tokens_total", tokens), priced, _number("max_cost", cost))
-
-    def reached(self, tokens: Sequence[int], uncounted: int) -> str | None:
+    def cap_reached(self, tokens: Sequence[int], uncounted: int) -> str | None:
         """Return which cap the tokens of all answers have reached; None where none is.
 
         ValueError if a cap is set and the tokens of some answers are not known.
@@ -116,35 +113,16 @@ def _number(name: str, value: object) -> float:
     return number
 
 
-def read_price(text: object) -> tuple[float, float]:
-    """Return the price in "IN,OUT"; ValueError for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)", str(text))
-    if match is None:
-        raise ValueError(
-            "price must be IN,OUT for a million tokens of prompts and of responses, such as "
-            f"0.4,1.6, got {str(text)!r}"
-        )
-    return float(match[1]), float(match[2])
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """Our own arguments: where, which shard I of N, until what (goal, budget, range), the caps."""
-
-    folder: Path
-    shard: tuple[int, int]
-    until: tuple[object, object, object] | None
-    caps: Caps
-
-
 def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[EvaluatorConfig, Own]:
     """Return lm-eval's configuration, checked by lm-eval, and our own arguments.
 
     The command line goes before the file of --config. ValueError for an unknown or refused name, a
-    wrong shard, goal or cap, and whatever lm-eval refuses.
+    wrong shard or cap, and whatever lm-eval refuses.
     """
     parsed = vars(run_parser("cogniload eval").parse_args(list(others)))
     settings = {name: value for name, value in parsed.items() if value is not None}
+    if arguments.include_path is not None:
+        settings["include_path"] = arguments.include_path
     file = settings.pop("config", None) if arguments.config is None else arguments.config
     try:
         settings = (EvaluatorConfig.load_yaml_config(file) if file else {}) | settings
@@ -158,9 +136,15 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
         raise ValueError(
             f"{file}: {str(error).removeprefix('EvaluatorConfig.__init__() ')}"
         ) from None
-    until = None if ours["until"] is None else (ours["until"], ours["budget"], ours["range"])
-    shard = check_shard("1/1" if ours["shard"] is None else ours["shard"])
-    return config, Own(Path(ours["output_path"]), shard, until, Caps.read(*(ours[n] for n in CAPS)))
+    tokens, cost = (_number(name, ours[name]) for name in ("max_tokens_total", "max_cost"))
+    return config, Own(
+        Path(ours["output_path"]),
+        check_shard("1/1" if ours["shard"] is None else ours["shard"]),
+        None if ours["until"] is None else (ours["until"], ours["budget"], ours["range"]),
+        tokens,
+        read_price(ours["price"]) or (0.0, 0.0),
+        cost,
+    )
 
 
 def _check_given(settings: Mapping[str, Any]) -> None:
@@ -178,6 +162,8 @@ def _check_given(settings: Mapping[str, Any]) -> None:
     for name in ("budget", "range"):
         if settings[name] is not None and settings["until"] is None:
             raise ValueError(f"{name} is of a run with --until, which is not given")
+    if settings["max_cost"] is not None and settings["price"] is None:
+        raise ValueError("max_cost takes a price: give --price IN,OUT for a million tokens")
     if (limit := settings.get("limit")) is not None and not limit > 0:
         raise ValueError(f"limit must be above 0, got {limit}")
     generation = settings.get("gen_kwargs")
@@ -192,10 +178,7 @@ def _check_given(settings: Mapping[str, Any]) -> None:
 
 
 def load_tasks(
-    run: "Run",
-    include_path: str | None,
-    model_args: Mapping[str, Any],
-    search: "Search | None" = None,
+    run: "Run", include_path: str | None, model_args: Mapping[str, Any], search: Search | None
 ) -> TaskDict:
     """Return the tasks of a run, which learns their versions and how many documents they have.
 
@@ -216,7 +199,7 @@ def load_tasks(
         names = every.tasks
     else:
         names = [task for name in names for task in sorted(manager.match_tasks([name]))]
-    loaded = manager.load([search.configuration] if search else [*dict.fromkeys(names)])
+    loaded = manager.load([search.configuration()] if search else [*dict.fromkeys(names)])
     tasks = loaded["tasks"]
     if what["num_fewshot"] and any(isinstance(task, SharedBudgetTask) for task in tasks.values()):
         raise ValueError(
@@ -253,7 +236,7 @@ class Run:
     total: int = 0
 
     @classmethod
-    def of(cls, config: EvaluatorConfig, until: dict[str, Any] | None) -> "Run":
+    def of(cls, config: EvaluatorConfig, until: Mapping[str, Any] | None) -> "Run":
         """Return the run of lm-eval's configuration, without keys."""
         given = {name: getattr(config, name) for name in (*WHAT, *FREE) if hasattr(config, name)}
         model_args = given["model_args"] = given["model_args"] or {}
@@ -261,7 +244,7 @@ class Run:
         given["metadata"] = {n: v for n, v in given["metadata"].items() if model_args.get(n) != v}
         tasks = [given["tasks"]] if isinstance(given["tasks"], str) else given["tasks"]
         given["tasks"] = [name for task in tasks for name in str(task).split(",")]
-        given = plain(without_keys(given))
+        given = _plain(without_keys(given))
         model_args = given["model_args"]
         free = {name: given.pop(name) for name in FREE if name in given}
         free["model_args"] = {name: model_args.pop(name) for name in FREE if name in model_args}
@@ -278,6 +261,13 @@ class Run:
         """Return lm-eval's configuration, without keys."""
         given = {name: self.what[name] for name in WHAT} | self.free
         return EvaluatorConfig(**given | {"model_args": self.model_args})
+
+    def search(self, include_path: str | None) -> Search | None:
+        """Return the design of a run by --until, whose task is ours or below `include_path`."""
+        if not self.what["until"]:
+            return None
+        metadata = self.model_args | self.what["metadata"]
+        return Search(self.what["tasks"][0], metadata, self.what["until"], include_path)
 
     def shard(self, tasks: Mapping[str, Task], index: int, shards: int) -> dict[str, list[int]]:
         """Return the documents of a shard, by task: every so many of those that the run chooses."""
@@ -296,15 +286,16 @@ class Run:
         return chosen
 
     def write(self, folder: Path) -> None:
-        """Write run.json into a run's state folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(folder / "run.json", force=True) as part:
+        """Write run.json into the state folder of an --output_path."""
+        file = folder / "state" / "run.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(file, force=True) as part:
             part.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False), "utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> "Run | None":
-        """Return the run that a state folder holds; None if none was begun."""
-        file = folder / "run.json"
+        """Return the run that was begun in an --output_path; None if none was."""
+        file = folder / "state" / "run.json"
         if not file.exists():
             return None
         try:
@@ -312,6 +303,20 @@ class Run:
         except (ValueError, TypeError):
             what = "must be what this version of cogniload eval wrote"
             raise ValueError(f"{file} {what}: name another --output_path") from None
+
+    @classmethod
+    def begun(cls, folder: Path) -> "Run":
+        """Return the run that was begun in an --output_path; ValueError if none was."""
+        if (run := cls.read(folder)) is None:
+            raise ValueError(f"{folder} must hold an evaluation by cogniload eval: none is begun")
+        return run
+
+    def learn(self, folder: Path, facts: Mapping[str, Any]) -> None:
+        """Take facts of the loaded model; ValueError if the run was begun with another model."""
+        told = {name: fact for name, fact in facts.items() if fact not in ("", None)}
+        now = Run(self.what, _plain(without_keys(told)))
+        self.refuse_another(folder, now)
+        self.model |= now.model
 
     def refuse_another(self, folder: Path, now: "Run") -> None:
         """Raise ValueError if this run, begun in a folder, is not the run `now`.
@@ -329,26 +334,15 @@ class Run:
             raise ValueError(f"{folder} was begun with {changes}: {hint}")
 
 
-def begun_run(folder: Path) -> Run:
-    """Return the run of an --output_path; ValueError if none was begun there."""
-    run = Run.read(folder / "state")
-    if run is None:
-        raise ValueError(f"{folder} must hold an evaluation by cogniload eval: none is begun")
-    return run
-
-
-def _differences(begun: Any, now: Any, path: str = "") -> list[str]:
+def _differences(begun: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Return where two descriptions differ, each as "NAME VALUE, now VALUE"."""
-    if isinstance(begun, dict) and isinstance(now, dict):
-        names = dict.fromkeys([*begun, *now])
-        inside = (_differences(begun.get(n), now.get(n), f"{path}.{n}") for n in names)
-        return [difference for differences in inside for difference in differences]
-    if begun == now:
-        return []
-    return [f"{path.lstrip('.')} {_BRIEF.repr(begun)}, now {_BRIEF.repr(now)}"]
+    before, after = (json_normalize(each).to_dict("records")[0] for each in (begun, now))
+    changed = [n for n in dict.fromkeys([*before, *after]) if before.get(n) != after.get(n)]
+    brief = _BRIEF.repr
+    return [f"{name} {brief(before.get(name))}, now {brief(after.get(name))}" for name in changed]
 
 
-def plain(values: dict[str, Any]) -> dict[str, Any]:
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values as JSON brings them back."""
     read: dict[str, Any] = json.loads(json.dumps(values, default=handle_non_serializable))
     return read

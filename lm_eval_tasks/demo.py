@@ -6,7 +6,6 @@ from a model hub.
 
 import json
 import shutil
-from argparse import Namespace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from typing import Any
 from cogniload_gen import Outcome, solve
 from cogniload_gen import score as score_response
 from cogniload_gen.draws import address_key
-from lm_eval_tasks.configuration import CAPS
-from lm_eval_tasks.runner import run
+from lm_eval_tasks.runner import run_into
 
 TASK = "cogniload_mini"
 MODEL = "SmolLM2-135M-Instruct"
@@ -30,10 +28,8 @@ def run_demo(out: Path) -> Path:
     """
     model, folder = model_folder(out.resolve()), out / "run"
     arguments = {"pretrained": str(model), "gguf_file": MODEL_FILE, "dtype": "float32"}
-    settings = ("config", "shard", "until", "budget", "range", "merge", "status", *CAPS)
-    own = Namespace(output_path=folder, **dict.fromkeys(settings))
     print(f"asking {MODEL}, on the CPU: some minutes", flush=True)
-    run(own, [
+    run_into(folder, [
         *("--tasks", TASK, "--model", "hf", "--model_args", json.dumps(arguments)),
         *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
     ])  # fmt: skip

@@ -78,23 +78,19 @@ def slots(model: LM) -> tuple[int, int]:
         return model._concurrent, model._batch_size
 
 
-def payload(
-    model: TemplateAPI, prompts: list[Any], settings: dict[str, Any], **others: Any
-) -> dict[str, Any]:
-    """Return what an API model's `amodel_call` sends to its server for a batch of prompts."""
+def payload(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what an API model's `amodel_call` sends to its server for a prompt.
+
+    One that it encodes itself is cut from the left, as lm-eval does.
+    """
     with as_expected():
-        create, seed = model._create_payload, model._seed
-    message = model.create_message(prompts)
-    sent: dict[str, Any] = create(
-        message, generate=True, gen_kwargs=deepcopy(settings), seed=seed, **others
-    )
+        create, seed, usual_limit = model._create_payload, model._seed, model._max_gen_toks
+    if model.tokenized_requests:
+        room = model.max_length - settings.get("max_gen_toks", usual_limit)
+        prompt = model.tok_encode(prompt, add_special_tokens=model.add_bos_token)[-room:]
+    message = model.create_message([prompt])
+    sent: dict[str, Any] = create(message, generate=True, gen_kwargs=deepcopy(settings), seed=seed)
     return sent
-
-
-def default_response_limit(model: TemplateAPI) -> int:
-    """Return an API model's own limit of a response, in tokens, where a request has none."""
-    with as_expected():
-        return int(model._max_gen_toks)
 
 
 @contextmanager

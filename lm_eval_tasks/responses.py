@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
-from reprlib import repr as brief
+from reprlib import Repr
 from typing import Any, SupportsIndex
 
 from lm_eval.api.model import LM, CachingLM
@@ -19,6 +19,9 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from cogniload_gen.sample import ending
 
 log = logging.getLogger(__name__)
+
+_BRIEF = Repr()
+_BRIEF.maxstring = _BRIEF.maxother = 300
 
 TEXT_PARTS = ("text", "output_text")
 """The types of the parts of a message's content that are its text."""
@@ -66,11 +69,10 @@ def said_of(response: object) -> Said:
 
 
 class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went wrong here)
-    """A server's answer without a completion: why, and the answer."""
+    """A server's answer without a completion, and why it has none."""
 
     def __init__(self, why: str, answer: object) -> None:
-        super().__init__(f"the server's answer is no completion, {why}: {brief(answer)}")
-        self.why, self.answer = why, answer
+        super().__init__(f"answered what is no completion, {why}: {_BRIEF.repr(answer)}")
 
 
 def keep_what_is_said(model: LM | None) -> None:
@@ -114,7 +116,8 @@ def _keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable
         nonlocal complete
         answers = outputs if isinstance(outputs, list) else [outputs]
         read = [read_answer(answer, chat=chat) for answer in answers]
-        if complete and any(map(_hides_reasoning, read)):
+        messages = [choice.get("message") or {} for answer in read for choice in answer["choices"]]
+        if complete and any(message.get(name) for message in messages for name in REASONING):
             complete = False
             log.warning(
                 "the server takes the reasoning out of its answers, so it is neither read nor "
@@ -149,7 +152,7 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
         choices = sorted(choices, key=lambda choice: choice["index"])
     for choice in choices:
         if choice.get("error") or ending(choice.get("finish_reason")) == "broken":
-            why = brief(choice.get("error") or choice.get("finish_reason"))
+            why = _BRIEF.repr(choice.get("error") or choice.get("finish_reason"))
             raise NoCompletion(f"as it broke off ({why})", answer)
     return answer | {"choices": [_read_choice(i, one, chat) for i, one in enumerate(choices)]}
 
@@ -176,11 +179,6 @@ def _text_of(content: object) -> str:
         if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS
     ]
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _hides_reasoning(answer: dict[str, Any]) -> bool:
-    messages = [choice.get("message") or {} for choice in answer["choices"]]
-    return any(message.get(name) for message in messages for name in REASONING)
 
 
 def _said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:

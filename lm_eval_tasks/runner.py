@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -29,17 +30,19 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import TemplateAPI
 from lm_eval.utils import handle_non_serializable, hash_string, make_table, sanitize_list
+from tqdm import tqdm
 
+from cogniload_gen import benchmarks
 from cogniload_gen.files import whole_file, without_keys
 from lm_eval_tasks import server
-from lm_eval_tasks.adaptive import Search, read_until
+from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.answers import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
-from lm_eval_tasks.configuration import Own, Run, begun_run, load_tasks, plain, read_configuration
+from lm_eval_tasks.configuration import OURS, WHAT, Own, Run, load_tasks, read_configuration
 from lm_eval_tasks.lm_eval_private import answering_by
 from lm_eval_tasks.responses import keep_what_is_said
-from lm_eval_tasks.status import Progress, each_warning_once, print_status
-from lm_eval_tasks.task_names import refuse_files
+from lm_eval_tasks.status import each_warning_once, print_status
+from lm_eval_tasks.tasks import refuse_files
 
 
 def run(arguments: Namespace, others: Sequence[str]) -> None:
@@ -48,26 +51,22 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
     ValueError or OSError, in a line, for what can't be evaluated.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
+    if (arguments.status or arguments.merge) and others:
+        given = " ".join(others)
+        raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
     with each_warning_once():
         if arguments.status:
-            print_status(arguments.status, arguments.price, _include_path(others))
+            print_status(arguments.status, arguments.price, arguments.include_path)
         elif arguments.merge:
-            merge(arguments.merge, arguments.output_path, _include_path(others))
+            merge(arguments.merge, arguments.output_path, arguments.include_path)
         else:
             evaluate(*read_configuration(arguments, others))
 
 
-def _include_path(others: Sequence[str]) -> str | None:
-    """Return --include_path, the one argument of lm-eval that goes with --merge and --status."""
-    match others:
-        case []:
-            return None
-        case ["--include_path", path]:
-            return path
-        case [one] if one.startswith("--include_path="):
-            return one.partition("=")[2]
-    given = " ".join(others)
-    raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
+def run_into(out: Path, others: Sequence[str], *, shard: str | None = None) -> None:
+    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`."""
+    ours = dict.fromkeys(("config", "include_path", "merge", "status", *OURS))
+    run(Namespace(**ours | {"output_path": out, "shard": shard}), others)
 
 
 def evaluate(config: EvaluatorConfig, own: Own) -> None:
@@ -75,28 +74,25 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
 
     ValueError for a folder that was begun with something else.
     """
-    until = None
-    if own.until is not None:
-        until = read_until(config, own.until, own.shard)
-    asking = _Asking(config, own, Run.of(config, until))
-    asked, (index, shards) = asking.run, own.shard
+    search = Search.begin(config, own.until, own.shard) if own.until else None
+    asking, (index, shards) = _Asking(config, own, search), own.shard
     try:
-        if asking.search:
-            asking.search.ask_all(asking)
+        if search:
+            search.ask_all(asking)
         elif not asking.is_answered():
             asking.ask()
     except CapReached as reached:
         print(f"stopped: {reached}", file=sys.stderr)
         _say_next("the same command with a higher cap goes on")
         return
-    if asking.search:
-        print("\n".join(asking.search.design.summary()))
+    if search:
+        print("\n".join(search.design.summary()))
     if shards > 1:
-        left = max(asked.total - len(asking.answers.documents), 0)
+        left = max(asking.run.total - len(asking.answers.documents), 0)
         print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")
         _say_next(f"cogniload eval --merge {own.folder}" + ", when all are done" * (left > 0))
         return
-    write_results(asked, config, asking.loaded, asking.answers, own.folder)
+    write_results(asking.run, config, asking.loaded, asking.answers, own.folder)
 
 
 def _say_next(command: str) -> None:
@@ -110,22 +106,21 @@ class CapReached(Exception):  # noqa: N818  (no error)
     """Ends the asking: what is answered stays, and a higher cap goes on."""
 
 
-class _Asking:
+class _Asking(AnsweringModel):
     """A run's model, which is loaded when there is something to ask."""
 
-    def __init__(self, config: EvaluatorConfig, own: Own, asked: Run) -> None:
-        self.config, self.own, self.state = config, own, own.folder / "state"
-        self.search = Search(asked.what, config.include_path) if asked.what["until"] else None
-        self.loaded = load_tasks(asked, config.include_path, config.model_args, self.search)
-        self.run, self.tasks = asked, self.loaded["tasks"]
-        if begun := Run.read(self.state):
-            begun.refuse_another(own.folder, asked)
+    def __init__(self, config: EvaluatorConfig, own: Own, search: Search | None) -> None:
+        self.config, self.own = config, own
+        self.run = Run.of(config, search.until if search else None)
+        self.loaded = load_tasks(self.run, config.include_path, config.model_args, search)
+        self.tasks = self.loaded["tasks"]
+        if begun := Run.read(own.folder):
+            begun.refuse_another(own.folder, self.run)
             self.run.model, self.run.about = begun.model, begun.about
-        self.answers = Answers([self.state])
-        file = self.state / f"answers-{own.shard[0]}.jsonl"
-        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
-        self.progress: Progress | None = None
-        self.left = 0
+        file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
+        super().__init__(Answers([own.folder]), {}, file)
+        self.left, self.screen = 0, sys.stderr
+        self.bar: tqdm[Any] | None = None
 
     def ask(self, *, check: bool = False) -> None:
         """Ask for the answers of this shard's documents; nothing is asked twice.
@@ -134,17 +129,20 @@ class _Asking:
         cap ends it.
         """
         self._stop_at_cap()
-        self.model.inner = self.model.inner or self._load_model()
-        self.model.only_check, self.left = check, 0
-        with Progress(self.answers) as self.progress:
-            self._evaluate_shard(self.model)
+        self.inner = self.inner or self._load_model()
+        self.only_check, self.left = check, 0
+        try:
+            self._evaluate_shard(self)
+        finally:
+            if self.bar is not None:
+                self.bar.close()
+                self.bar = None
         if self.left:
             self._stop_at_cap()
 
     def is_answered(self) -> bool:
         """Return whether all answers of this shard are on the disk."""
-        shards = self.own.shard[1]
-        if len(self.answers.documents) < self.run.total // shards:
+        if len(self.answers.documents) < self.run.total // self.own.shard[1]:
             return False
         try:
             self._evaluate_shard(AnsweringModel(self.answers, {}))
@@ -184,32 +182,35 @@ class _Asking:
         facts |= {"root": served.get("root")}
         if config.apply_chat_template:
             facts["chat_template"] = model.chat_template(config.apply_chat_template)
-        facts = {name: fact for name, fact in facts.items() if fact not in ("", None)}
-        now = Run(self.run.what, plain(without_keys(facts)))
-        self.run.refuse_another(self.own.folder, now)
-        self.run.model |= now.model
+        self.run.learn(self.own.folder, facts)
         if not self.run.about:
             in_process = type(model).__module__ == "lm_eval.models.vllm_causallms"
             engine = version("vllm") if in_process else served.get("version")
             self.run.about = {"date": time.time(), "vllm_version": engine}
-        self.run.write(self.state)
+        self.run.write(self.own.folder)
         return model
 
-    def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+    def describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+        """Return what the task says of an answer, if it is one of ours."""
         task = self.tasks[str(request.task_name)]
         return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
 
-    def _watch(self, done: int, total: int) -> None:
+    def watch(self, done: int, total: int) -> None:
+        """Show how far the run is; CapReached where a cap ends it."""
+        if self.bar is None:  # before anything is asked
+            seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
+            pace = partial(tqdm, unit=" puzzles", smoothing=0, mininterval=seconds)
+            self.bar = pace(total=total, initial=done, file=self.screen)
+        if self.answers.scored:
+            accuracy = self.answers.correct / self.answers.scored
+            self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
+        self.bar.update(done - self.bar.n)
         self.left = total - done
-        if self.progress:
-            self.progress.show(done, total)
-        if self.left and not isinstance(
-            self.model.inner, TemplateAPI
-        ):  # a server's client stops by itself
+        if self.left and not isinstance(self.inner, TemplateAPI):  # which stops by itself
             self._stop_at_cap()
 
     def _cap(self) -> str | None:
-        return self.own.caps.reached(self.answers.tokens, self.answers.uncounted)
+        return self.own.cap_reached(self.answers.tokens, self.answers.uncounted)
 
     def _stop_at_cap(self) -> None:
         if reached := self._cap():
@@ -229,13 +230,9 @@ def _evaluate(
     tracker: EvaluationTracker | None = None,
 ) -> dict[str, Any]:
     """Have lm-eval evaluate loaded tasks, with its own progress bars out of sight."""
-    names = (
-        *("model", "model_args", "num_fewshot", "batch_size", "max_batch_size", "device", "limit"),
-        *("samples", "system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
-        *("gen_kwargs", "confirm_run_unsafe_code"),
-    )
+    names = {*WHAT, "batch_size", "max_batch_size", "device", "confirm_run_unsafe_code"}
+    settings = {name: config[name] for name in names - {"tasks", "seed"}}
     seeds = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
-    settings = {name: config[name] for name in names}
     settings |= dict(zip(seeds, config["seed"] or 4 * [None], strict=True))
     with (
         Path(os.devnull).open("w", encoding="utf-8") as nowhere,
@@ -266,40 +263,39 @@ def merge(
     are not of one run or not of this version, and while answers are missing. With `out`, what is
     there is scored then, except of a run by --until, whose design has to be done.
     """
-    runs = [begun_run(folder) for folder in folders]
+    runs = [Run.begun(folder) for folder in folders]
     first, place = runs[0], out or folders[0]
     refuse_files(first.what["tasks"], include_path)
-    config = first.configuration()
+    config, search = first.configuration(), first.search(include_path)
     now = Run.of(config, first.what["until"])
-    search = Search(now.what, include_path) if now.what["until"] else None
     # tasks of others may load code by what they read of a model's arguments
-    loaded = load_tasks(now, include_path, first.model_args if include_path else {}, search)
+    ours = benchmarks.datasets()
+    given = {name: it for name, it in first.model_args.items() if include_path or name in ours}
+    loaded = load_tasks(now, include_path, given, search)
     for folder, begun in zip(folders, runs, strict=True):
         begun.refuse_another(folder, Run(now.what, first.model))
-    answers = Answers([folder / "state" for folder in folders])
+    answers = Answers(folders)
+    tasks = loaded["tasks"]
     if search:
-        search.read_all(answers, loaded["tasks"])
+        search.read_all(answers, tasks)
     try:
         write_results(first, config, loaded, answers, place)
     except Unanswered as missing:
+        # lm-eval numbers the documents that it was given
         lost = {(request.task_name, request.doc_id) for request in missing.requests}
-        chosen = first.shard(loaded["tasks"], 1, 1)
-        config.limit, config.samples = (
-            None,
-            {
-                # lm-eval numbers the documents that it was given
-                name: [index for i, index in enumerate(documents) if (name, i) not in lost]
-                for name, documents in chosen.items()
-            },
-        )
-        if out is None or not any(config.samples.values()):
+        there = {
+            name: [index for i, index in enumerate(chosen) if (name, i) not in lost]
+            for name, chosen in first.shard(tasks, 1, 1).items()
+        }
+        if out is None or not any(there.values()):
             raise ValueError(
                 f"{', '.join(map(str, folders))}: {len(lost):,} of {first.total:,} puzzles have no "
                 "answer yet: the run's command goes on; --output_path DIR scores what is there"
             ) from None
-        there = {name: task for name, task in loaded["tasks"].items() if config.samples[name]}
+        config.limit, config.samples = None, there
+        loaded |= {"tasks": {name: task for name, task in tasks.items() if there[name]}}
         interim = f"interim: {first.total - len(lost):,} of {first.total:,} puzzles"
-        write_results(first, config, loaded | {"tasks": there}, answers, place, interim)
+        write_results(first, config, loaded, answers, place, interim)
 
 
 def write_results(
@@ -316,43 +312,36 @@ def write_results(
     often they are merged. `interim` says how far a run is that is not whole. Unanswered where
     answers are missing.
     """
-    newest = max((file.stat().st_mtime for file in answers.counts), default=0.0)
-    date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
-    written = [file for file in out.glob(f"*/results_{date}.json") if _interim(file) == interim]
-    if not written:
-        tracker = EvaluationTracker()
-        model = AnsweringModel(answers, done.model)
-        results = _evaluate(model, asdict(config), loaded, tracker)
-        names = asdict(tracker.general_config_tracker)
-        if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
-            names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
-        folder = out / _folder_name(str(names["model_name_sanitized"]))
-        folder.mkdir(parents=True, exist_ok=True)
-        results["task_hashes"] = {}
-        for name, samples in results.pop("samples").items():
-            _write(folder / f"samples_{name}_{date}.jsonl", map(_sample_line, samples))
-            parts = ("doc_hash", "prompt_hash", "target_hash")
-            hashes = "".join(sample[part] for sample in samples for part in parts)
-            results["task_hashes"][name] = hash_string(hashes)
-        design = {n: done.what["versions"].get(n) for n in ("design", "prior")}
-        until = {"until": done.what["until"] | design} if done.what["until"] else {}
-        facts = {name: fact for name, fact in done.model.items() if name != "chat_template"}
-        about = facts | until | ({"interim": interim} if interim else {})
-        results["config"] = without_keys(results["config"]) | about
-        for task in results["configs"].values():  # lm-eval mixes the model's arguments into it
-            task["metadata"] = without_keys(task.get("metadata") or {})
-        results |= names | done.about
-        text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
-        written = [folder / f"results_{date}.json"]
-        _write(written[0], [text])
-    _print_results(written[0])
+    tracker = EvaluationTracker()
+    results = _evaluate(AnsweringModel(answers, done.model), asdict(config), loaded, tracker)
+    date = datetime.fromtimestamp(max(file.stat().st_mtime for file in answers.files))
+    end = date.isoformat().replace(":", "-")
+    names = asdict(tracker.general_config_tracker)
+    if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
+        names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
+    folder = out / _folder_name(str(names["model_name_sanitized"]))
+    folder.mkdir(parents=True, exist_ok=True)
+    results["task_hashes"] = {}
+    for name, samples in results.pop("samples").items():
+        _write(folder / f"samples_{name}_{end}.jsonl", map(_sample_line, samples))
+        parts = ("doc_hash", "prompt_hash", "target_hash")
+        hashes = "".join(sample[part] for sample in samples for part in parts)
+        results["task_hashes"][name] = hash_string(hashes)
+    about = {name: fact for name, fact in done.model.items() if name != "chat_template"}
+    if done.what["until"]:
+        design = {name: done.what["versions"][name] for name in ("design", "prior")}
+        about["until"] = done.what["until"] | design
+    if interim:
+        about["interim"] = interim
+    results["config"] = without_keys(results["config"]) | about
+    for task in results["configs"].values():  # lm-eval mixes the model's arguments into it
+        task["metadata"] = without_keys(task.get("metadata") or {})
+    results |= names | done.about
+    text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
+    _write(folder / f"results_{end}.json", [text])
+    _print_tables(results)
+    print(f"results  {folder / f'results_{end}.json'}")
     _say_next(f"cogniload report {out} --out {out / 'report'}")
-
-
-def _interim(results: Path) -> str:
-    """Return how far the run was whose results these are; "" of a whole run."""
-    said: str = json.loads(results.read_text("utf-8"))["config"].get("interim", "")
-    return said
 
 
 def _folder_name(model: str) -> str:
@@ -385,16 +374,13 @@ def _sample_line(sample: dict[str, Any]) -> str:
     return json.dumps(written, default=handle_non_serializable, ensure_ascii=False) + "\n"
 
 
-def _print_results(path: Path) -> None:
-    """Print lm-eval's table of a results file, without rows that have no number, and its place."""
-    results = json.loads(path.read_text("utf-8"))
+def _print_tables(results: Mapping[str, Any]) -> None:
+    """Print lm-eval's tables, without rows that have no number."""
     for column in ("results", "groups"):
-        for row in results.get(column, {}).values():
-            empty = [name for name, value in row.items() if "," in name and value in (None, "N/A")]
-            for name in empty:
-                if "_stderr," not in name:
-                    row.pop(name)
-                    row.pop(name.replace(",", "_stderr,"), None)
-        if column in results:
-            print(make_table(results, column))
-    print(f"results  {path}")
+        if column not in results:
+            continue
+        rows = {
+            name: {n: v for n, v in row.items() if row.get(n.replace("_stderr,", ",")) is not None}
+            for name, row in results[column].items()
+        }
+        print(make_table({**results, column: rows}, column))

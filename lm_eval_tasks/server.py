@@ -23,7 +23,7 @@ from lm_eval.api.model import LM
 from lm_eval.models.api_models import TemplateAPI
 
 from cogniload_gen.files import without_keys
-from lm_eval_tasks.lm_eval_private import default_response_limit, payload, slots
+from lm_eval_tasks.lm_eval_private import payload, slots
 from lm_eval_tasks.responses import NoCompletion
 
 log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ async def _answer_together(
                 if over():
                     return
                 try:
-                    body = payload(model, [_sent(model, prompt, settings)], settings)
+                    body = payload(model, prompt, settings)
                     responses[number] = await _complete(model, session, body, over)
                     told = prompt, settings
                     model.cache_hook.add_partial("generate_until", told, responses[number])
@@ -125,14 +125,6 @@ async def _answer_together(
     if failures:
         raise failures[0]
     return responses
-
-
-def _sent(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> Any:
-    """Return a prompt as it is sent: its tokens, cut from the left as lm-eval does, or itself."""
-    if not model.tokenized_requests:
-        return prompt
-    room = model.max_length - settings.get("max_gen_toks", default_response_limit(model))
-    return model.tok_encode(prompt, add_special_tokens=model.add_bos_token)[-room:]
 
 
 async def _complete(
@@ -192,8 +184,7 @@ def explain(error: Exception, model: object) -> Exception:
                 )
         return ConnectionError(f"{where} answered {error}{hint}")
     if isinstance(error, NoCompletion):
-        said = _BRIEF.repr(error.answer)
-        return ConnectionError(f"{where} answered what is no completion, {error.why}: {said}")
+        return ConnectionError(f"{where} {error}")
     if isinstance(error, TimeoutError | requests.Timeout):
         return ConnectionError(
             f"{where} did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout "

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The paper's grid as an array of shards, here 4 of 2 MI250X halves each (Slurm counts halves as
-# GPUs), in a container with vLLM for ROCm and a virtual environment with CogniLoad (rocm.md):
+# GPUs), in a container with vLLM for ROCm and a virtual environment with CogniLoad (README.md):
 #
 #   sbatch --array=1-4 --gpus-per-node=2 recipes/slurm_rocm.sh Qwen3-32B
 #   cogniload eval --merge runs/Qwen3-32B        # when all have ended

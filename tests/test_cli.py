@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,7 @@ from command_line import parse, refusal, run_python
 
 from cogniload_cli import COMMANDS, main
 from cogniload_gen import generate_puzzles
-from cogniload_gen.benchmarks import BENCHMARKS
 from cogniload_gen.cogniload.steps.planted import write_trace
-from cogniload_gen.parser import by_label
 
 NAMES = [name for group in COMMANDS.values() for name in group]
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
@@ -37,14 +34,12 @@ def said_of(capsys, words: list[str]) -> tuple[int, str, str]:
     return code, *capsys.readouterr()
 
 
-@pytest.mark.parametrize("words", [[], ["-h"], ["--help"]])
-def test_without_a_command_all_are_printed_by_groups(capsys, words):
-    code, out, err = said_of(capsys, words)
+def test_without_a_command_all_are_printed_by_groups(capsys):
+    code, out, err = said_of(capsys, [])
     assert (code, err) == (0, "")
     assert re.findall(r"^(\w+)$", out, re.M) == ["Puzzles", "Run", "Read", "Share"]
     assert re.findall(r"^  (\w+) +[A-Z].*\.$", out, re.M) == NAMES
     assert len(NAMES) <= 16
-    assert max(map(len, out.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,13 +50,12 @@ def test_each_command_has_a_help(capsys, name):
     assert "options:\n" in out
 
 
-@pytest.mark.parametrize("words", [[], *([name, "--help"] for name in NAMES)], ids=" ".join)
+@pytest.mark.parametrize("words", [[], ["generate", "--help"], ["eval", "--help"]], ids=" ".join)
 def test_a_help_imports_no_library(words):
     code = "import atexit, sys, cogniload_cli\n"
     code += "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
     modules = run_python(f"{code}cogniload_cli.main({words})").stderr.split()
-    others = ("datasets", "huggingface_hub", "lm_eval", "numpy", "pandas", "pyarrow", "yaml")
-    assert not {*others} & {*modules}
+    assert not {"datasets", "lm_eval", "numpy", "pandas", "pyarrow", "yaml"} & {*modules}
     assert words or "cogniload_gen" not in modules
 
 
@@ -71,8 +65,7 @@ def test_a_help_imports_no_library(words):
     ("--hlep", "cogniload: error: there is no --hlep: did you mean --help?"),
     ("fly", "cogniload: error: there is no fly: `cogniload` alone prints the commands"),
     ("generate --rh 5 a.jsonl", "generate: error: there is no --rh: did you mean --rho?"),
-    ("report X --otu r", "report: error: there is no --otu: did you mean --out?"),
-    ("plan --detcet=3", "plan: error: there is no --detcet: did you mean --detect?"),
+    ("report X --out r --forse=3", "report: error: there is no --forse: did you mean --force?"),
     ("generate a.jsonl --mass 3", "generate: error: unrecognized arguments: --mass 3"),
     ("generate a.jsonl --n 3", "generate: error: unrecognized arguments: --n 3"),
     ("report a --out b --price 5", "report: error: price must be IN,OUT, "),
@@ -86,49 +79,17 @@ def test_a_wrong_word_is_one_line_that_names_the_nearest(capsys, words, message)
 
 
 def test_what_is_lm_evals_is_not_taken_for_misspelt():
-    assert parse(["eval", "--batch_size", "3", "--include_path", "x"])[1] == [
-        *("--batch_size", "3", "--include_path", "x")
-    ]
-
-
-@pytest.mark.parametrize("dashed", [True, False])
-@pytest.mark.parametrize(("command", "option", "value"), [
-    ("generate a.jsonl", "num_puzzles", "3"),
-    ("push a/b", "dry_run", "folder"),
-    ("report a --out b", "factor_n_clean", "3.5"),
-    ("plan --detect 0.1 --like a", "response_tokens", "5.5"),
-    ("eval", "output_path", "folder"),
-    ("eval", "max_tokens_total", "20M"),
-])  # fmt: skip
-def test_an_option_may_be_spelled_with_dashes_or_underscores(command, option, value, dashed):
-    spelled = option.replace("_", "-") if dashed else option
-    given, others = parse([*command.split(), f"--{spelled}", value])
-    assert (str(getattr(given, option)), others) == (value, [])
-
-
-def test_results_may_have_labels(folder):
-    Path("x=1").mkdir()
-    given = by_label(["warm=a", "x=1", "b/x=1", "warm=b"])
-    assert given == {"warm": [Path("a"), Path("b")], "": [Path("x=1"), Path("b/x=1")]}
-
-
-def test_an_option_takes_each_value_that_its_knob_offers():
-    for knob in {knob for benchmark in BENCHMARKS for knob in benchmark.knobs}:
-        numbers = [knob.low + 1, knob.high] if knob.kind in {"integer", "number"} else []
-        for value in [*knob.choices, *numbers] if knob.kind != "twin" else []:
-            given, _ = parse(["generate", "a.jsonl", f"--{knob.name}", str(value)])
-            assert knob.check(*getattr(given, knob.name)) == (value,), knob.name
+    words = ["--batch_size", "3", "--model_arg", "x"]
+    assert parse(["eval", *words])[1] == words
 
 
 def test_a_pipe_that_is_closed_ends_a_command_in_silence():
     closed = "import cogniload_cli, os, sys\nread, write = os.pipe()\nos.close(read)\n"
     closed += "os.dup2(write, 1)\nsys.exit(cogniload_cli.main(sys.argv[1:]))"
-    for words in ([], ["tasks"], ["solve", "--help"]):
-        for options in ([], ["-u"]):
-            command = [sys.executable, *options, "-c", closed, *words]
-            ran = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert ran.stderr == ""
-            assert ran.returncode == 141 or words[-1] == "--help"
+    for options in ([], ["-u"]):
+        command = [sys.executable, *options, "-c", closed, "tasks"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (141, "")
 
 
 @pytest.mark.parametrize(("words", "lacking"), [
@@ -161,15 +122,6 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
     assert read_jsonl("a.jsonl") == pq.read_table("a.parquet").to_pylist() == expected
 
 
-def test_generate_overwrites_a_file_with_force(folder, capsys):
-    Path("a.jsonl").write_text("mine")
-    command = ["generate", "a.jsonl", *SMALL]
-    assert "a.jsonl exists" in refusal(capsys, *command)
-    assert Path("a.jsonl").read_text() == "mine"
-    assert main([*command, "--force"]) == 0
-    assert len(read_jsonl("a.jsonl")) == 12
-
-
 @pytest.mark.parametrize(("arguments", "message"), [
     (["generate", "a.jsonl", "--d", "13"], "d must be .*got 13"),
     (["generate", "a.jsonl", "--rho", "25%"], "rho must be .*got '25%'"),
@@ -198,10 +150,6 @@ def test_solve_reads_a_file_or_standard_input(folder, capsys):
     assert capsys.readouterr().out == piped.stdout.decode() == f"{row['answer']}\n"
     Path("bad.txt").write_bytes(b"\xff")
     assert refusal(capsys, "solve", "bad.txt").startswith("bad.txt: ")
-    shell = ["sh", "-c", f"{shlex.join(command)} <&-"]
-    closed = subprocess.run(shell, capture_output=True, check=False)
-    assert (closed.returncode, closed.stderr.count(b"\n")) == (2, 1)
-    assert closed.stderr.startswith(b"cogniload solve: error: standard input: ")
 
 
 def test_score_counts_outcomes_or_first_errors(folder, capsys):

@@ -21,7 +21,7 @@ def site(tmp_path_factory) -> Path:
 def test_every_module_has_its_reference_and_every_page_its_place(site):
     names = {path.parent.name for path in site.glob("api/*/index.html")}
     assert names == {*modules()}
-    for page in ("CONTRIBUTING", "docs/architecture", "docs/glossary", "recipes/cuda"):
+    for page in ("CONTRIBUTING", "docs/architecture", "recipes", "docs/notebooks/threshold"):
         assert (site / page / "index.html").is_file()
     reference = html.parse(site / "api/cogniload_gen.cogniload.score/index.html")
     assert reference.xpath("//*[@id='cogniload_gen.cogniload.score.score_response']")

@@ -30,10 +30,6 @@ def test_they_are_small_and_tell_nothing_of_a_machine():
 def test_each_response_still_has_its_score(path, tmp_path, capsys):
     assert main(["score", str(path), "--out", str(tmp_path / "new.jsonl")]) == 0
     assert "0 scored anew" in capsys.readouterr().out
-    for line in (tmp_path / "new.jsonl").open("rb"):
-        metrics = {*json.loads(line)["metrics"]}
-        assert {"acc", "outcome", "steps_read", "error_none"} <= metrics
-        assert not {"ECL50", "cdf"} & metrics
     docs = [json.loads(line)["doc"] for line in path.read_text("utf-8").splitlines()]
     assert len(docs) in (24, 54)
     assert all(solve(doc["puzzle"]) == doc["answer"] for doc in docs)

@@ -18,20 +18,16 @@ def test_the_page_builds_with_its_callbacks():
     with random_state_put_back():  # Gradio names a page by chance
         page = APP["build"]()
     names = {getattr(function.fn, "__name__", "") for function in page.fns.values()}
-    assert {"read_link", "start_steps", "show_step", "judge"} <= names
+    assert {"start_steps", "show_step", "judge"} <= names
 
 
 def test_the_sliders_choose_the_puzzle_of_their_levels():
-    row, puzzle, link = APP["show_puzzle"]("cogniload", 4, 12, 20, 3)
-    assert (
-        row["puzzle"]
-        == puzzle
-        == next(each for each in PUZZLES if each["id"] == row["id"])["puzzle"]
-    )
-    assert link == "?dataset=cogniload&d=4&N=12&rho=20&index=3"
-    row, puzzle, _ = APP["show_puzzle"]("factor", 6, 0, 2)
+    row, puzzle = APP["show_puzzle"]("CogniLoad", 4, 12, 20, 3)
+    (made,) = generate_puzzles(4, 12, 20, num_puzzles=1, first_index=3).to_pylist()
+    assert row["puzzle"] == puzzle == made["puzzle"]
+    _, puzzle = APP["show_puzzle"]("FACTOR", 6, 0, 2)
     assert puzzle == generate_factor(N=6, num_puzzles=3).to_pylist()[2]["puzzle"]
-    assert APP["show_puzzle"]("cogniload", 13, 5, 50, 0)[0] is None
+    assert APP["show_puzzle"]("CogniLoad", 13, 5, 50, 0)[0] is None
 
 
 @pytest.mark.parametrize("row", PUZZLES, ids=lambda row: row["id"])

@@ -70,9 +70,10 @@ def test_json_lines_are_read_as_tools_leave_them(folder, name, end):
     """With a byte order mark, blank lines and spaces, and without the last line's end."""
     text = end.join(['\ufeff{"a": 1}', "", ' {"a": "x\u2028y"} ', "  ", '{"a": NaN}']).encode()
     Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    rows = dict(read_objects(Path(name)))
-    assert list(rows) == [f"{name} line {number}" for number in (1, 3, 5)]
-    assert [str(row["a"]) for row in rows.values()] == ["1", "x\u2028y", "nan"]
+    places, offsets, rows = zip(*read_objects(Path(name)), strict=True)
+    assert places == tuple(f"{name} line {number}" for number in (1, 3, 5))
+    assert [text[place:].split(end.encode())[0].strip()[-1:] for place in offsets] == [b"}"] * 3
+    assert [str(row["a"]) for row in rows] == ["1", "x\u2028y", "nan"]
 
 
 @pytest.mark.parametrize(("content", "said"), [

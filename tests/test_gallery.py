@@ -1,4 +1,4 @@
-"""The gallery's pictures are those that its script draws now."""
+"""The pages' pictures are those that their script draws now."""
 
 import re
 import subprocess
@@ -21,7 +21,6 @@ def test_the_recordings_are_what_the_commands_write_and_every_picture_is_shown(t
     subprocess.run([sys.executable, PICTURES / "draw.py", tmp_path, *names], check=True)
     for picture in (f"{name}.svg" for name in names):
         assert words_of(tmp_path / picture) == words_of(PICTURES / picture), "renew it by draw.py"
-    page = (ROOT / "docs/gallery.md").read_text("utf-8")
-    assert {path.name for path in PICTURES.glob("*.svg")} == {
-        *re.findall(r"pictures/(\w+\.svg)", page)
-    }
+    pages = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
+    shown = re.findall(r"pictures/(\w+\.svg)", "".join(page.read_text("utf-8") for page in pages))
+    assert {path.name for path in PICTURES.glob("*.svg")} == {*shown}

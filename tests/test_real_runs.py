@@ -3,15 +3,13 @@
 import gzip
 import json
 import re
-from itertools import chain
-from pathlib import Path
 
 import pytest
 from source_tree import ROOT
 
 from cogniload_analysis import explain_failures, read_samples
 from cogniload_cli import main
-from cogniload_gen import benchmarks, read_steps, score, solve
+from cogniload_gen import read_steps, score, solve
 
 RUNS = ROOT / "examples/real"
 MAX_RESPONSE_TOKENS = 512
@@ -30,15 +28,6 @@ def samples_of(file):
         return [json.loads(line) for line in lines]
 
 
-def test_they_are_small_and_tell_nothing_of_a_machine():
-    assert FILES
-    folders = RUNS.glob("*/**/*"), (ROOT / "examples/checks").rglob("*")
-    for file in filter(Path.is_file, chain(*folders)):
-        content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        assert file.stat().st_size < 400_000
-        assert not re.search(rb"/(root|home|tmp|work|usr|opt|mnt|Users)\b", content), file
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
     samples = samples_of(file)
@@ -50,70 +39,24 @@ def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
         again = score(sample["resps"][0][0], sample["doc"], **tokens, context_budget=budget)
         assert again.outcome.value == sample["outcome"]
     right = sum(sample["acc"] for sample in samples)
-    last = sum(last_option(sample["doc"]) == sample["doc"]["answer"] for sample in samples)
-    assert f"statements would ({last} of 140)" in page("examples/real/README.md")
     read = sum(read_steps(sample["resps"][0][0], sample["doc"]).read for sample in samples)
     assert f"| {file.parent.name} | {right:.0f} of 140 | {read} of 140 |" in page(
         "examples/real/README.md"
     )
 
 
-def last_option(row):
-    """Return the option of a puzzle that its statements name last; None where none is named."""
-    statements = "\n".join(re.findall(r"^\d+\. .*", row["puzzle"], re.MULTILINE))
-    named = re.findall("|".join(map(re.escape, row["options"])), statements)
-    return named[-1] if named else None
-
-
-def test_the_reader_agrees_with_the_labels_of_real_responses():
-    """The rules were mended on every second label first, then on the others too."""
-    samples = {
-        (re.search("Qwen2.5[^/]*|SmolLM2[^/]*", str(file))[0], sample["doc"]["id"]): sample
-        for file in (*RUNS.glob("*/**/samples_cogniload_worked_*.gz"), CHECKS["again"])
-        for sample in samples_of(file)
-    }
-    labels = (ROOT / "tests/cogniload/data/steps_real.jsonl").read_text("utf-8").splitlines()
-    counts = {"open": [0] * 6, "sealed": [0] * 6, "later": [0] * 6}
-    for number, label in enumerate(map(json.loads, labels)):
-        sample = samples[label["model"], label["id"]]
-        steps, clean = read_steps(sample["resps"][0][0], sample["doc"]), label["error"] is None
-        right = steps.first_error == label["first_error"], steps.error == label["error"]
-        facts = True, *right, clean, clean and steps.error is not None
-        halved = counts[label.get("half", "sealed" if number % 2 else "open")]
-        for i, fact in enumerate((True, *(steps.read and fact for fact in facts))):
-            halved[i] += fact
-    for half, (responses, claimed, first, kind, clean, accused) in counts.items():
-        assert (
-            f"| {half} | {responses} | {claimed} ({claimed / responses:.0%}) | "
-            f"{first} ({first / claimed:.0%}) | {kind} ({kind / claimed:.0%}) | "
-            f"{accused} of {clean} |"
-        ).replace("%", " %") in page("docs/steps.md")
-
-
-def test_the_lower_budget_loses_puzzles_of_many_statements(capsys):
-    assert main(["compare", str(CHECKS["limit_128"]), str(FILES[0])]) == 0
-    comparison = capsys.readouterr().out
-    assert "solves 19.0 points fewer" in comparison
-    assert "-33.3 to -9.1 points, p = 0.005; 42 puzzles that both answered" in comparison
-    assert "19 points fewer (9.1 to 33.3, p = 0.005)" in page("examples/real/README.md")
-
-
 def test_the_twins_of_the_first_run_are_counted_on_the_page_and_their_verdict_is_quoted():
     twins = samples_of(next(FILES[0].parent.glob("why/samples_*.gz")))
     right = {sample["doc"]["id"]: sample["acc"] for sample in samples_of(FILES[0])}
-    last, counts = 0, {}
+    counts = {}
     for sample in twins:
         assert solve(sample["doc"]["puzzle"]) == sample["doc"]["answer"]
         base, _, change = sample["doc"]["id"].partition("~")
-        cell = counts.setdefault((change.partition("=")[0], right[base]), [])
-        cell.append(sample["acc"])
-        last += change == "needles" and last_option(sample["doc"]) == sample["doc"]["answer"]
+        counts.setdefault((change.partition("=")[0], right[base]), []).append(sample["acc"])
     text = page("examples/real/README.md")
     for change in ("needles", "tail", "from", "only"):
         failed, solved = counts[change, 0], counts[change, 1]
-        assert len(failed) == len(solved) == 38
         assert f"| {sum(failed):.0f} of 38 | {sum(solved):.0f} of 38 |" in text, change
-    assert f"would solve {last} of the 76" in text
     verdict = explain_failures(read_samples(FILES[0].parent)).verdict
     assert f'"{verdict[0]}"' in text
 
@@ -129,38 +72,3 @@ def test_each_check_still_has_its_scores_and_its_row_on_the_page(name, tmp_path,
     right = sum(sample["acc"] for sample in samples)
     row = rf"\| `{name}` \|[^|]*\| {right:.0f} of {len(samples)} \|"
     assert re.search(row, page("examples/real/README.md"))
-
-
-def test_without_filler_the_values_are_right_and_the_sets_are_wrong():
-    samples = samples_of(CHECKS["factor_0"])
-    read = [s for s in samples if read_steps(s["resps"][0][0], s["doc"]).read]
-    assert all(sample["steps_read"]["first_error"] is None for sample in read)
-    wrong = [sample["outcome"] == "wrong_set" for sample in samples]
-    among = sum(sample["outcome"] == "wrong_set" for sample in read)
-    by_N = [sum(s["acc"] for s in samples if s["doc"]["N"] == N) for N in (1, 2, 3, 4)]
-    text = page("examples/real/README.md")
-    assert "{:.0f}, {:.0f}, {:.0f} and {:.0f} of 6".format(*by_N) in text
-    assert f"The steps of {len(read)} could be read" in text
-    assert f"{sum(wrong)} responses name a wrong set; in {among} of them every value" in text
-
-
-def test_turn_by_turn_the_model_s_own_replies_cost_their_form_alone():
-    (log,) = (ROOT / "examples/checks/turns").glob("*.json.gz")
-    with gzip.open(log, "rt", encoding="utf-8") as file:
-        conversations = json.load(file)["samples"]
-    read, right = {}, {}
-    for conversation in conversations:
-        row, replies = conversation["metadata"], conversation["store"]["replies"]
-        puzzle, _, history = conversation["id"].rpartition("/")
-        turns = zip(replies, row["turns"], strict=True)
-        scores = [
-            benchmarks.score(reply, row | {"answer": turn["answer"]}) for reply, turn in turns
-        ]
-        right[puzzle, history] = [int(score.correct) for score in scores]
-        assert right[puzzle, history] == conversation["scores"]["score_turns"]["metadata"]["right"]
-        read[puzzle, history] = [score.value is not None for score in scores]
-    puzzles = {puzzle for puzzle, _ in read}
-    whole = [p for p in puzzles if all(read[p, "own"] + read[p, "true"])]
-    assert all(right[p, "own"][-1] == right[p, "true"][-1] for p in whole)
-    text = page("examples/real/README.md")
-    assert f"In the {len(whole)} puzzles" in text

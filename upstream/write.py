@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from cogniload_gen import __version__, benchmarks
+from cogniload_gen import __version__
 from cogniload_gen.shards import configuration_of
 
 HERE = Path(__file__).parent
@@ -66,8 +66,8 @@ def write_lm_eval(tasks: Path, benchmark: str) -> None:
     about = about.replace("### Paper", "## Paper")
     headings = "### Groups, Tags, and Tasks\n\n#### Tasks\n"
     about = re.sub(r"^### (Tasks|Groups and tasks)\n", headings, about, flags=re.M)
-    checklist = (HERE / "checklist.md").read_text("utf-8")
-    about = re.sub(r"### Checklist\n.*?(?=###|\Z)", lambda _: f"{checklist}\n", about, flags=re.S)
+    checklist = (HERE / "checklist.txt").read_text("utf-8")
+    about = about.replace("### Changelog", f"{checklist}\n### Changelog")
     write(tasks / benchmark / "README.md", about)
     row = f"| [{benchmark}]({benchmark}/README.md) | {ROWS[benchmark]} | English |\n"
     write(tasks / f"README.row-{benchmark}.md", row)
@@ -86,7 +86,7 @@ def write_register(folder: Path, repository: str) -> None:
 def write_lighteval(folder: Path, dataset: str) -> None:
     """Write the task file of lighteval's tree: the recipe, of one published split."""
     text = (ROOT / "recipes" / "lighteval" / "cogniload.py").read_text("utf-8")
-    name = configuration_of(benchmarks.named("cogniload").select(split="test")).name
+    name = configuration_of("cogniload").name
     _, _, code = text.split('"""', 2)
     code = code.replace('os.environ["COGNILOAD_DATASET"]', repr(dataset))
     code = code.replace("get_dataset_config_names(DATASET)", f'["{name}"]')

@@ -78,11 +78,11 @@ class CogniLoad(Benchmark):
 
         return turns_of(row, k)
 
-    def make_source(self, selection: Any, **options: Any) -> Source:
-        """Return the puzzles of a selection; `trace` adds columns."""
+    def source(self, grid: Grid) -> Source:
+        """Return the puzzles of a grid; `trace` adds columns."""
         from cogniload_gen.cogniload.table import cogniload_source
 
-        return cogniload_source(selection, **options)
+        return cogniload_source(grid, **grid.options)
 
     def owns_row(self, row: Row) -> bool:
         """Return whether a row has the person of interest or rho, or a puzzle's text."""

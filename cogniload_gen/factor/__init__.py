@@ -81,11 +81,11 @@ class Symbolic(Factor):
 
         return select_training_set(split, **parameters)
 
-    def make_source(self, selection: Any, **options: Any) -> Source:
-        """Return the puzzles of a selection; `tokenizer` sizes the filler."""
+    def source(self, grid: Grid) -> Source:
+        """Return the puzzles of a grid; `tokenizer` sizes the filler."""
         from cogniload_gen.factor.symbolic import symbolic_source
 
-        return symbolic_source(selection, **options)
+        return symbolic_source(grid, **grid.options)
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text holds an assignment."""
@@ -112,11 +112,11 @@ class Realistic(Factor):
         """Return the product of the knobs' values; without context, there is no noise."""
         return factor_knobs.realistic_cells(**values)
 
-    def make_source(self, selection: Any, **options: Any) -> Source:
-        """Return the puzzles of a selection; `tokenizer` sizes the noise."""
+    def source(self, grid: Grid) -> Source:
+        """Return the puzzles of a grid; `tokenizer` sizes the noise."""
         from cogniload_gen.factor.realistic import realistic_source
 
-        return realistic_source(selection, **options)
+        return realistic_source(grid, **grid.options)
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text counts animals, and assigns nothing."""

@@ -8,7 +8,6 @@ import json
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
-from tomllib import loads
 from typing import Any
 
 import pyarrow as pa
@@ -17,8 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files import MALFORMED
-from cogniload_gen.grid import ENGLISH
+from cogniload_gen.files import MALFORMED, read_words
 from cogniload_gen.shards import Configuration, read_entry, splits_of
 
 CANARY = "COGNILOAD BENCHMARK DATA, NOT FOR TRAINING: GUID 8c1f6a52-3e0d-4f7b-9b64-d2a7c05e91f3"
@@ -39,60 +37,13 @@ BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
 SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
 """The Hub's categories of size, each ten times the one before."""
 
-
 SAMPLE_LINES = 60
 """Lines of the card's sample puzzle beyond which it is cut in the middle."""
 
-FIXED = loads(DATA.joinpath("card.toml").read_text("utf-8"))
+FIXED = read_words(__package__, "card")
 """What is the same in each card and each eval.yaml."""
 
 CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(): "sc:Float"}
-
-
-def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
-    """Return the card of a repository (user/name) that holds the configurations."""
-    words = benchmark_words(configurations)
-    rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
-    made = (puzzles.parameters.get("language", ENGLISH) for puzzles in configurations)
-    own: dict[str, list[Any]] = {"language": list(dict.fromkeys(made))}
-    if len(own["language"]) > 1:
-        own["multilinguality"] = ["translation"]
-    data = DatasetCardData(
-        **FIXED["metadata"] | own,
-        pretty_name=" and ".join(about["name"] for about in words),
-        size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
-        tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
-        configs=card_configs(configurations),
-        puzzles=[puzzles.entry() for puzzles in configurations],
-    )
-    return DatasetCard.from_template(
-        data,
-        template_str=DATA.joinpath("card.md").read_text("utf-8"),
-        repo=repo,
-        configurations=configurations,
-        benchmarks=words,
-        example=example(configurations),
-        call=call,
-        canary=canary(configurations),
-    )
-
-
-def canary(configurations: list[Configuration]) -> str:
-    """Return the mark of what must not be trained on; an empty string if all is of train."""
-    return CANARY if any(set(puzzles.splits) - {"train"} for puzzles in configurations) else ""
-
-
-def card_configs(configurations: list[Configuration]) -> list[dict]:
-    """Return what `datasets` and the Hub's viewer read: the files of every set's splits."""
-    return [
-        {
-            "config_name": puzzles.name,
-            "data_files": [
-                {"split": split, "path": data_files(puzzles, split)} for split in puzzles.splits
-            ],
-        }
-        for puzzles in configurations
-    ]
 
 
 def data_files(puzzles: Configuration, split: str) -> str:
@@ -100,45 +51,74 @@ def data_files(puzzles: Configuration, split: str) -> str:
     return f"{puzzles.name}/{split}-*.parquet"
 
 
-def benchmark_words(configurations: list[Configuration]) -> list[dict]:
-    """Return the cards' texts of the benchmarks, each once, with the columns that they have."""
-    columns: dict[Benchmark, dict[str, None]] = {}
-    for puzzles in configurations:
-        columns.setdefault(puzzles.benchmark, {}).update(dict.fromkeys(puzzles.schema.names))
-    return [
-        benchmark.words
-        | {"name": benchmark.title}
-        | {"columns": {column: benchmark.words["columns"][column] for column in has}}
-        for benchmark, has in columns.items()
-    ]
+def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
+    """Return the card of a repository (user/name) that holds the configurations."""
+    about = _about(configurations)
+    languages = list(dict.fromkeys(puzzles.grid.language for puzzles in configurations))
+    translated = {"multilinguality": ["translation"]} if len(languages) > 1 else {}
+    rows = sum(len(puzzles.grid) for puzzles, _ in splits_of(configurations))
+    data = DatasetCardData(
+        **FIXED["metadata"] | {"language": languages} | translated,
+        pretty_name=about["name"],
+        size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
+        tags=about["tags"],
+        configs=[  # what `datasets` and the Hub's viewer read
+            {
+                "config_name": puzzles.name,
+                "data_files": [
+                    {"split": split, "path": data_files(puzzles, split)} for split in puzzles.splits
+                ],
+            }
+            for puzzles in configurations
+        ],
+        puzzles=[puzzles.entry() for puzzles in configurations],
+    )
+    return DatasetCard.from_template(
+        data,
+        template_str=DATA.joinpath("card.md").read_text("utf-8"),
+        repo=repo,
+        configurations=configurations,
+        example=_example(configurations),
+        call=_call,
+        **about,
+    )
 
 
-def summary(words: list[dict]) -> str:
-    """Return the benchmarks' summaries, one after the other."""
-    return " ".join(about["summary"].strip() for about in words)
+def croissant(repo: str, configurations: list[Configuration]) -> dict:
+    """Return the Croissant description (MLCommons, 1.0) of a repository.
 
-
-def call(puzzles: Configuration, split: str) -> str:
-    """Return the arguments with which our `load_dataset` makes a split."""
-    suite = {} if puzzles.benchmark.suite is None else {"suite": puzzles.benchmark.suite}
-    named = suite | puzzles.parameters | {"split": split}
-    dataset = json.dumps(puzzles.benchmark.dataset)
-    return ", ".join([dataset, *(f"{name}={value!r}" for name, value in named.items())])
-
-
-def example(configurations: list[Configuration]) -> dict:
-    """Return a puzzle that this generator makes; of a long one, its start and its end.
-
-    It is of a configuration without a tokenizer if there is one, since a tokenizer must be loaded.
+    Of each split it describes the columns of numbers, texts and lists of them; what `trace` adds
+    as lists within lists has no place in Croissant 1.0.
     """
-    made = [grid for grid in configurations if grid.generator_version == grid.benchmark.version]
-    puzzles = next((grid for grid in made if not grid.options.get("tokenizer")), made[0])
-    (first,) = puzzles.source(puzzles.splits[0]).tables(0, 1)
-    (row,) = first.select(["puzzle", "answer"]).to_pylist()
-    lines = row["puzzle"].split("\n")
-    if len(lines) > SAMPLE_LINES:
-        lines[SAMPLE_LINES - 10 : -5] = ["..."]
-    return row | {"puzzle": "\n".join(lines)}
+    about = _about(configurations)
+    citations = dict.fromkeys(each["citation"] for each in about["benchmarks"])
+    made = TEMPLATES.get_template("croissant.json").render(
+        about,
+        name=repo.rpartition("/")[2],
+        description=f"{about['summary']} {about['canary']}",
+        url=f"https://huggingface.co/datasets/{repo}",
+        version=max(puzzles.grid.version for puzzles in configurations),
+        citation=" ".join(" ".join(citations).split()),
+        splits=splits_of(configurations),
+        data_files=data_files,
+        columns=_croissant_columns,
+    )
+    return dict(json.loads(made))
+
+
+def evaluation(configurations: list[Configuration]) -> dict:
+    """Return the eval.yaml of a repository, by which the Hub shows a benchmark and Inspect runs it.
+
+    A task is the test split of a configuration; without any there is nothing to evaluate. Inspect
+    takes no scorers but its own from a file: each benchmark names the nearest to its rules.
+    """
+    about = _about(configurations)
+    made = TEMPLATES.get_template("evaluation.json").render(
+        name=about["name"],
+        description=f"{about['summary']} {FIXED['nearest_scorer']}",
+        configurations=[puzzles for puzzles in configurations if "test" in puzzles.splits],
+    )
+    return dict(json.loads(made))
 
 
 def read_card(card: Path, source: str) -> list[Configuration]:
@@ -151,57 +131,57 @@ def read_card(card: Path, source: str) -> list[Configuration]:
         raise ValueError(f"{source} {what}: {error!s:.600}") from None
 
 
-def croissant(repo: str, configurations: list[Configuration]) -> dict:
-    """Return the Croissant description (MLCommons, 1.0) of a repository.
-
-    Of each split it describes the columns of numbers, texts and lists of them; what `trace` adds
-    as lists within lists has no place in Croissant 1.0.
-    """
-    words = benchmark_words(configurations)
-    made = TEMPLATES.get_template("croissant.json").render(
-        name=repo.rpartition("/")[2],
-        description=f"{summary(words)} {canary(configurations)}",
-        url=f"https://huggingface.co/datasets/{repo}",
-        version=max(puzzles.generator_version for puzzles in configurations),
-        tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
-        citation=" ".join(" ".join(dict.fromkeys(about["citation"] for about in words)).split()),
-        splits=splits_of(configurations),
-        data_files=data_files,
-        columns=croissant_columns,
-    )
-    return dict(json.loads(made))
-
-
-def croissant_columns(puzzles: Configuration) -> list[dict]:
-    """Return what Croissant says of the columns of a configuration that it has types for."""
-    (words,) = benchmark_words([puzzles])
-    return [
-        {
-            "name": column.name,
-            "description": words["columns"][column.name],
-            "type": CROISSANT_TYPES[element(column.type)],
-            "repeated": pa.types.is_list(column.type),
-        }
-        for column in puzzles.schema
-        if not pa.types.is_nested(element(column.type))
+def _about(configurations: list[Configuration]) -> dict[str, Any]:
+    """Return what the files share: the benchmarks, each once, with the columns that they have."""
+    columns: dict[Benchmark, dict[str, None]] = {}
+    for puzzles in configurations:
+        columns.setdefault(puzzles.benchmark, {}).update(dict.fromkeys(puzzles.schema.names))
+    words = [
+        benchmark.words
+        | {"name": benchmark.title}
+        | {"columns": {column: benchmark.words["columns"][column] for column in has}}
+        for benchmark, has in columns.items()
     ]
+    for_training = all(puzzles.splits == ("train",) for puzzles in configurations)
+    return {
+        "benchmarks": words,
+        "name": " and ".join(each["name"] for each in words),
+        "summary": " ".join(each["summary"].strip() for each in words),
+        "tags": list(dict.fromkeys(tag for each in words for tag in each["tags"])),
+        "canary": "" if for_training else CANARY,
+    }
 
 
-def evaluation(configurations: list[Configuration]) -> dict:
-    """Return the eval.yaml of a repository, by which the Hub shows a benchmark and Inspect runs it.
+def _call(puzzles: Configuration, split: str) -> str:
+    """Return the arguments with which our `load_dataset` makes a split."""
+    suite = {} if puzzles.benchmark.suite is None else {"suite": puzzles.benchmark.suite}
+    named = suite | puzzles.parameters | {"split": split}
+    dataset = json.dumps(puzzles.benchmark.dataset)
+    return ", ".join([dataset, *(f"{name}={value!r}" for name, value in named.items())])
 
-    A task is the test split of a configuration; without any there is nothing to evaluate. Inspect
-    takes no scorers but its own from a file: each benchmark names the nearest to its rules.
+
+def _example(configurations: list[Configuration]) -> dict:
+    """Return a puzzle that this generator makes; of a long one, its start and its end.
+
+    It is of a configuration without a tokenizer if there is one, since a tokenizer must be loaded.
     """
-    words = benchmark_words(configurations)
-    made = TEMPLATES.get_template("evaluation.json").render(
-        name=" and ".join(about["name"] for about in words),
-        description=f"{summary(words)} {FIXED['nearest_scorer']}",
-        configurations=[puzzles for puzzles in configurations if "test" in puzzles.splits],
-    )
-    return dict(json.loads(made))
+    made = [each for each in configurations if each.grid.version == each.benchmark.version]
+    puzzles = next((each for each in made if not each.grid.options.get("tokenizer")), made[0])
+    row = puzzles.source(puzzles.grid.split).rows()[0]
+    lines = row["puzzle"].split("\n")
+    if len(lines) > SAMPLE_LINES:
+        lines[SAMPLE_LINES - 10 : -5] = ["..."]
+    return {"puzzle": "\n".join(lines), "answer": row["answer"]}
 
 
-def element(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a list's values, or the type itself."""
-    return kind.value_type if pa.types.is_list(kind) else kind
+def _croissant_columns(puzzles: Configuration) -> list[dict]:
+    """Return what Croissant says of the columns of a configuration that it has types for."""
+    columns = []
+    for column in puzzles.schema:
+        repeated = pa.types.is_list(column.type)
+        kind = column.type.value_type if repeated else column.type
+        if kind in CROISSANT_TYPES:
+            meaning = puzzles.benchmark.words["columns"][column.name]
+            about = {"name": column.name, "description": meaning}
+            columns.append(about | {"type": CROISSANT_TYPES[kind], "repeated": repeated})
+    return columns

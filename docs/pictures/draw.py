@@ -1,4 +1,4 @@
-"""Draw the gallery's pictures from the examples: figures of a report, and recordings of commands.
+"""Draw the pages' pictures from the examples: figures of a report, and recordings of commands.
 
     python docs/pictures/draw.py [FOLDER [NAME ...]]
 
@@ -10,7 +10,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,12 +18,6 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).parents[2]
-FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}
-"""The figures of the report, by their names in the gallery."""
-
-LONGEST, LINES = 124, 10
-"""Characters of a recorded line, and lines of a recording."""
-
 REAL = "examples/real"
 QWEN, SMOL = f"{REAL}/Qwen2.5-Coder-1.5B-Instruct", f"{REAL}/SmolLM2-135M-Instruct"
 RECORDINGS = {
@@ -32,39 +25,34 @@ RECORDINGS = {
     "compare": f"compare {QWEN} {SMOL}",
     "plan": "plan --detect 0.05 --like Qwen3-8B --price 0.4,1.6",
 }
-"""The commands that are recorded, by their names in the gallery."""
+FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}
+"""The commands that are recorded, and the report's figures, by the names of their pictures."""
+
+LONGEST, LINES = 124, 10
+"""Characters of a recorded line, and lines of a recording."""
 
 
-def run(command: str) -> str:
-    """Return what a command of `cogniload` writes to standard output."""
-    line = [Path(sys.executable).with_name("cogniload"), *shlex.split(command)]
-    return subprocess.run(line, check=True, capture_output=True, encoding="utf-8").stdout  # noqa: S603
-
-
-def record(name: str, command: str, output: str) -> str:
+def record(name: str) -> str:
     """Return a terminal that shows a command with the first lines of its output, as SVG."""
+    line = [Path(sys.executable).with_name("cogniload"), *shlex.split(RECORDINGS[name])]
+    ran = subprocess.run(line, check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     console = Console(record=True, width=LONGEST, file=StringIO())
-    lines = output.rstrip().split("\n")[:LINES]
-    console.print(Text(f"$ cogniload {command}\n", style="bold"), Text("\n".join(lines)), sep="")
+    lines = "\n".join(ran.stdout.rstrip().split("\n")[:LINES])
+    console.print(Text(f"$ cogniload {RECORDINGS[name]}\n", style="bold"), Text(lines), sep="")
     drawn = console.export_svg(title="cogniload", unique_id=name)
     return re.sub(r"@font-face \{.*?\n    \}\n", "", drawn, flags=re.DOTALL)  # from elsewhere
 
 
-def draw(folder: Path, names: Sequence[str] = (*RECORDINGS, *FIGURES)) -> None:
-    """Write pictures into a folder: every one, or recordings that are named."""
+if __name__ == "__main__":
+    folder = Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent).resolve()
     with TemporaryDirectory() as work:
         (Path(work) / "examples").symlink_to(ROOT / "examples")
         os.chdir(work)
-        for name in names:
+        for name in sys.argv[2:] or (*RECORDINGS, *FIGURES):
             if name in RECORDINGS:
-                picture = record(name, RECORDINGS[name], run(RECORDINGS[name]))
+                picture = record(name)
             else:
                 (figure,) = Path("report/figures").glob(f"{FIGURES[name]}.svg")
                 picture = figure.read_text("utf-8")
             (folder / f"{name}.svg").write_text(picture, "utf-8")
         os.chdir(ROOT)
-
-
-if __name__ == "__main__":
-    folder = Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent).resolve()
-    draw(folder, sys.argv[2:] or (*RECORDINGS, *FIGURES))

@@ -9,7 +9,6 @@ another one. Killed, the same line goes on: files that are whole are skipped.
 """
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,10 +19,9 @@ from cogniload_gen.shards import puzzle_files
 
 
 def make(numbers, *, out, puzzles):
-    """A function for `map_batches`: from files' numbers to what their manifest says of them."""
+    """A function for `map_batches`: from files' numbers to their rows."""
     files = puzzle_files(out, **puzzles)
-    made = [asdict(files.make(number)) for number in numbers["id"].to_pylist()]
-    return pa.Table.from_pylist(made)
+    return pa.table({"rows": [files.make(number) for number in numbers["id"].to_pylist()]})
 
 
 if __name__ == "__main__":

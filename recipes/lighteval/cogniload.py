@@ -1,7 +1,7 @@
 """The test splits of a repository that `cogniload push` wrote, as custom tasks of lighteval 0.13.
 
 COGNILOAD_DATASET=user/name lighteval tasks list --custom-tasks recipes/lighteval/cogniload.py
-Each configuration of the repository is a task of its name. README.md has the whole command.
+Each configuration of the repository is a task of its name. recipes/README.md has the whole command.
 """
 
 import os

@@ -6,7 +6,6 @@
 from functools import partial
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlencode
 
 import gradio as gr
 
@@ -16,23 +15,15 @@ from cogniload_gen.factor.solve import evaluate, spell, symbolic_relations
 
 INDEX = (0, 999, 0)
 SLIDERS = {
-    "cogniload": {"d": (1, 12, 3), "N": (1, 100, 10), "rho": (1, 100, 50), "index": INDEX},
-    "factor": {"N": (1, 39, 6), "context": (0, 4000, 0), "index": INDEX},
+    "CogniLoad": {"d": (1, 12, 3), "N": (1, 100, 10), "rho": (1, 100, 50), "first_index": INDEX},
+    "FACTOR": {"N": (1, 39, 6), "context": (0, 4000, 0), "first_index": INDEX},
 }
 """The least, the most and the first level of each benchmark's sliders."""
 
-TITLES = {"cogniload": "CogniLoad", "factor": "FACTOR"}
 COLOURS = {"decides the score": "#f0e442", "first error": "#56b4e9"}
 
 Step = tuple[str, list[str], list[list[str]]]
 """What a step says, and the state after it: the heading of a table and its rows."""
-
-
-def make_row(dataset: str, *levels: float) -> dict[str, Any]:
-    """Return the puzzle of the sliders' levels."""
-    address = dict(zip(SLIDERS[dataset], levels, strict=True))
-    make: Any = {"cogniload": generate_puzzles, "factor": generate_factor}[dataset]
-    return make(num_puzzles=1, first_index=address.pop("index"), **address).to_pylist()[0]
 
 
 def list_steps(row: dict[str, Any]) -> list[Step]:
@@ -50,17 +41,13 @@ def people_steps(puzzle: str) -> list[Step]:
     categories = sorted(solution.states[0][solution.poi])
     people = sorted(solution.states[0], key=lambda name: name != solution.poi)
     steps = []
-    for t, states in enumerate(solution.states):
-        before = solution.states[max(0, t - 1)]
-        table = [
-            [
-                name,
-                *(states[name][c] + "*" * (states[name][c] != before[name][c]) for c in categories),
-            ]
-            for name in people
-        ]
-        said = lines[first + t - 1] if t else "\n".join(lines[:first])
-        steps.append((said, ["person", *categories], table))
+    for t, (before, states) in enumerate(pairwise([solution.states[0], *solution.states])):
+        table = []
+        for name in people:
+            old, new = before[name], states[name]
+            table.append([name, *(new[c] + "*" * (new[c] != old[c]) for c in categories)])
+        shown = lines[first + t - 1] if t else "\n".join(lines[:first])
+        steps.append((shown, ["person", *categories], table))
     return steps
 
 
@@ -80,42 +67,36 @@ def judge(response: str, row: dict[str, Any] | None) -> tuple[str, list[tuple[st
     if row is None:
         return "There is no puzzle.", []
     scored, steps = score(response, row), read_steps(response, row)
-    lines = [
-        f"{'Right' if scored.correct else 'Wrong'} ({scored.outcome}): {scored.explanation}.",
-        f"The answer is {row['answer']}.",
-    ]
+    verdict = "Right" if scored.correct else "Wrong"
+    text = f"{verdict} ({scored.outcome}): {scored.explanation}.\nThe answer is {row['answer']}.\n"
     marks = {"decides the score": scored.evidence} if scored.evidence else {}
     if not steps.read:
-        lines.append("Its steps could not be read, so nothing is claimed of them.")
-    elif steps.error is None:
-        lines.append("Its steps hold no error.")
-    elif steps.error == "answer":
-        lines.append("Its steps hold no error, but its answer does.")
+        text += "Its steps could not be read, so nothing is claimed about them."
+    elif steps.error in (None, "answer"):
+        text += "Its steps hold no error" + (", but its answer does." if steps.error else ".")
     else:
-        lines.append(f"First error: {steps.error}, at {steps.first_error}.")
+        text += f"First error: {steps.error}, at {steps.first_error}."
         told = steps if "poi" in row else steps.told.get(steps.first_error)
         if told is not None and told.place is not None:
             end = response.find("\n", told.place)
             marks["first error"] = (told.place, end if end >= 0 else len(response))
     edges = sorted({0, len(response), *(edge for place in marks.values() for edge in place)})
-    parts = [
-        (
-            response[first:last],
-            next((name for name, (start, end) in marks.items() if start <= first < end), None),
-        )
-        for first, last in pairwise(edges)
-    ]
-    return "\n".join(lines), parts
+    parts = []
+    for first, last in pairwise(edges):
+        names = (name for name, (start, end) in marks.items() if start <= first < end)
+        parts.append((response[first:last], next(names, None)))
+    return text, parts
 
 
-def show_puzzle(dataset: str, *levels: float) -> tuple[Any, str, str]:
-    """Return the row of the sliders' levels, its text and its link; an error in place of a text."""
-    query = urlencode({"dataset": dataset} | dict(zip(SLIDERS[dataset], levels, strict=True)))
+def show_puzzle(benchmark: str, *levels: float) -> tuple[Any, str]:
+    """Return the row of the sliders' levels and its text; an error in place of a text."""
+    make: Any = {"CogniLoad": generate_puzzles, "FACTOR": generate_factor}[benchmark]
+    address = dict(zip(SLIDERS[benchmark], levels, strict=True))
     try:
-        row = make_row(dataset, *levels)
+        (row,) = make(num_puzzles=1, **address).to_pylist()
     except ValueError as error:
-        return None, str(error), f"?{query}"
-    return row, row["puzzle"], f"?{query}"
+        return None, str(error)
+    return row, row["puzzle"]
 
 
 def show_step(row: dict[str, Any] | None, after: int) -> tuple[str, Any]:
@@ -133,44 +114,26 @@ def start_steps(row: dict[str, Any] | None) -> tuple[Any, str, Any]:
     return gr.Slider(0, last, 0), *show_step(row, 0)
 
 
-def read_link(request: gr.Request) -> list[Any]:
-    """Return the tab and the levels of all sliders, as the page's address has them."""
-    query = dict(request.query_params)
-    linked = query.get("dataset", "")
-    levels: list[Any] = [gr.Tabs(selected=linked if linked in SLIDERS else "cogniload")]
-    for dataset, sliders in SLIDERS.items():
-        for name, (low, high, first) in sliders.items():
-            text = query.get(name, "") if dataset == linked else ""
-            levels.append(min(max(int(text), low), high) if text.isdecimal() else first)
-    return levels
-
-
 def build() -> gr.Blocks:
     """Return the page, which `launch()` serves."""
-    tabs = {}
     with gr.Blocks(title="CogniLoad explorer", analytics_enabled=False) as page:
         gr.Markdown("# CogniLoad explorer\nChoose a puzzle, follow its states, judge a response.")
-        with gr.Tabs() as views:
-            for dataset, levels in SLIDERS.items():
-                with gr.Tab(TITLES[dataset], id=dataset):
-                    tabs[dataset] = build_tab(dataset, levels)
-        sliders = [slider for mine, _ in tabs.values() for slider in mine]
-        loaded = page.load(read_link, None, [views, *sliders])
-        for dataset, (mine, shown) in tabs.items():
-            loaded = loaded.then(partial(show_puzzle, dataset), mine, shown)
+        with gr.Tabs():
+            for benchmark in SLIDERS:
+                with gr.Tab(benchmark):
+                    build_tab(page, benchmark)
     return page
 
 
-def build_tab(dataset: str, levels: dict[str, tuple[int, int, int]]) -> tuple[list, list]:
-    """Add a benchmark's tab; return its sliders, and what shows the puzzle."""
+def build_tab(page: gr.Blocks, benchmark: str) -> None:
+    """Add a benchmark's tab."""
     with gr.Row():
         sliders = [
-            gr.Slider(low, high, first, step=1, label=name)
-            for name, (low, high, first) in levels.items()
+            gr.Slider(low, high, first, step=1, label=name.removeprefix("first_"))
+            for name, (low, high, first) in SLIDERS[benchmark].items()
         ]
     row = gr.State()
     puzzle = gr.Textbox(label="The puzzle", lines=8, max_lines=20, interactive=False)
-    link = gr.Textbox(label="Link to this view", interactive=False, buttons=["copy"])
     after = gr.Slider(0, 10, 0, step=1, label="Steps that have been applied")
     step = gr.Textbox(label="This step", interactive=False)
     states = gr.Dataframe(label="The state after it", interactive=False, wrap=True)
@@ -178,12 +141,12 @@ def build_tab(dataset: str, levels: dict[str, tuple[int, int, int]]) -> tuple[li
     button = gr.Button("Score it")
     verdict = gr.Textbox(label="Score", interactive=False)
     marked = gr.HighlightedText(label="The response", color_map=COLOURS)
-    for slider in sliders:
-        slider.change(partial(show_puzzle, dataset), sliders, [row, puzzle, link])
+    changes = [page.load, *(slider.change for slider in sliders)]
+    for change in changes:
+        change(partial(show_puzzle, benchmark), sliders, [row, puzzle])
     row.change(start_steps, row, [after, step, states])
     after.change(show_step, [row, after], [step, states])
     button.click(judge, [response, row], [verdict, marked])
-    return sliders, [row, puzzle, link]
 
 
 if __name__ == "__main__":

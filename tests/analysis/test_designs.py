@@ -66,7 +66,7 @@ def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
         other.tell(answered, [solves(puzzle) for puzzle in answered])
     again.lose(random.sample(lost, len(lost)))
     assert again.batches == design.batches == batches
-    goal = design.plan.goal
+    goal = design.goal
     assert getattr(design.estimate(), goal) == getattr(alone.estimate(), goal)
     with pytest.raises(ValueError, match="must be"):
         design.lose([(5, 71, 50, 0, 0)])
@@ -78,7 +78,7 @@ def test_a_server_that_never_answers_ends_a_run(kind):
     while not design.done:
         puzzles += design.ask()
         design.lose(puzzles)
-    assert len(puzzles) == len(set(puzzles)) == design.plan.budget
+    assert len(puzzles) == len(set(puzzles)) == design.budget
     assert design.batches[-1].n == 0
 
 
@@ -95,8 +95,8 @@ def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
 
 @pytest.mark.parametrize("design", [AdaptiveDesign(), DecayDesign()])
 def test_when_a_run_ends(design):
-    settings = design.plan
-    smallest, largest = settings.extent
+    settings = design
+    smallest, largest = settings.extents[settings.goal]
     first, budget = settings.STOP_AFTER, settings.budget
     narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
     assert settings.reason_to_stop(first, 0, narrow).startswith(f"{settings.goal} is known to")
@@ -131,7 +131,7 @@ def test_other_questions_have_another_version(design, batches, solves, golden):
         asked += map(tuple, batch)
         design.tell(batch, [bool(solves(puzzle)) for puzzle in batch])
     digest = sha256(" ".join(map(str, asked)).encode()).hexdigest()[:16]
-    assert digest == golden[design.plan.VERSION]
+    assert digest == golden[design.VERSION]
 
 
 @pytest.mark.parametrize(("make", "options", "says"), CASES["design_settings"])

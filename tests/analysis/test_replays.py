@@ -11,11 +11,10 @@ from lm_eval_layout import (
 from report_reader import read_page, read_table, said_of_runs
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
-from cogniload_analysis.cogniload import adaptive_section as capacity
-from cogniload_analysis.cogniload import words
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
-from cogniload_analysis.factor import adaptive_section as decay
+from cogniload_analysis.cogniload.sections import adaptive as capacity
+from cogniload_analysis.factor.sections import adaptive as decay
 from cogniload_analysis.report.write import write_report
 
 TRUTH = refit_published("Qwen3-32B", Link(), interactions=True)
@@ -64,7 +63,7 @@ def write_design(folder, design, until=None, repeated=0):
 def find_replays(folder, design):
     """Return the adaptive runs that a folder of results holds."""
     if isinstance(design, DecayDesign):
-        return [*decay.find_replays(read_factor_samples(folder)).values()]
+        return decay.find_replays(read_factor_samples(folder))
     return [*capacity.find_replays({"m": read_samples(folder)}).values()]
 
 
@@ -72,7 +71,7 @@ def said_of(run, design):
     """Return what the page says of a run."""
     section = decay if isinstance(design, DecayDesign) else capacity
     (row,) = section.run_table([run]).to_dict("records")
-    return (decay.say_decay_run if section is decay else words.say_run)(row)
+    return section.say_run(row)
 
 
 @KINDS
@@ -132,7 +131,7 @@ def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
 @pytest.mark.parametrize(("other", "same"), [({}, True), ({"prior": "0" * 16}, False)])
 def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other, same):
     """What stands there is then what the answers say under the published prior."""
-    until = UNTIL[type(design)] | design.plan.fingerprint | other
+    until = UNTIL[type(design)] | design.fingerprint | other
     (run,) = find_replays(write_design(tmp_path, design, until=until), design)
     assert run.same_prior == same
     assert run.batches == design.batches
@@ -147,7 +146,7 @@ def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
     design = AdaptiveDesign(**until, prior="vague")
     while not design.done:
         design.tell(design.ask(), [p.N + 9 * p.d < 130 - p.index for p in design.ask()])
-    until |= design.plan.fingerprint | ({"prior": "vague"} if named else {})
+    until |= design.fingerprint | ({"prior": "vague"} if named else {})
     (run,) = find_replays(write_design(tmp_path, design, until=until), design)
     assert run.batches == design.batches
     assert run.estimate.ECL50 == design.estimate().ECL50

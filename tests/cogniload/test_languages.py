@@ -17,7 +17,6 @@ from cogniload_gen.cogniload.score import question_category
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.grid import language_of, other_language
 from cogniload_gen.hub.card import dataset_card
-from cogniload_gen.hub.push import configuration_of_dataset
 from cogniload_gen.shards import configuration_of, read_entry
 from cogniload_gen.task_puzzles import make_puzzles
 from cogniload_gen.twins import Chosen, twins_of
@@ -176,11 +175,10 @@ def test_every_way_in_makes_the_same_rows(language):
     table = generate_puzzles(3, 5, 50, 2, language=language)
     rows = load_dataset("cogniload", d=3, N=5, rho=50, num_puzzles=2, language=language)
     assert rows["test"].to_list() == table.to_pylist()
-    grid = named("cogniload").select(d=3, N=5, rho=50, num_puzzles=2, language=language)
-    published = configuration_of(grid)
+    parameters = {"d": 3, "N": 5, "rho": 50, "num_puzzles": 2, "language": language}
+    published = configuration_of("cogniload", **parameters)
     assert f"language{language}" in published.name
     assert read_entry(published.entry()).source("test").table() == table
-    assert configuration_of_dataset(rows["test"]).name == published.name
     twin = generate_puzzles(3, 5, 50, 2, twin=f"language={language}")
     assert twin.drop(["id"]) == table.drop(["id"])
     assert {language_of(id) for id in twin["id"].to_pylist()} == {language}
@@ -193,11 +191,8 @@ def test_tasks_cards_and_twins_take_the_language(language):
     defaults = {**grid, "seed": 42, "context_budget": 2048}
     task = make_puzzles("cogniload", defaults, {"language": language}, grids=[{}], task="t")
     assert task.drop(["context_budget"]).to_pylist() == rows
-    grids = [named("cogniload").select(**grid, language=code) for code in ("en", language)]
-    cards = [
-        dataset_card("user/name", [*map(configuration_of, some)]).data
-        for some in (grids[:1], grids[1:], grids)
-    ]
+    sets = [configuration_of("cogniload", **grid, language=code) for code in ("en", language)]
+    cards = [dataset_card("user/name", some).data for some in (sets[:1], sets[1:], sets)]
     assert [card["language"] for card in cards] == [["en"], [language], ["en", language]]
     puzzle = Chosen(named("cogniload"), rows[0], named("cogniload").address(rows[0]), ["again"])
     (again,) = twins_of(puzzle)

@@ -110,10 +110,8 @@ def test_the_reader_of_steps_breaks_traces_where_the_turns_do():
         ):
             counts[name][0] += errors
             counts[name][1] += at_risk
-    text = (ROOT / "docs/turns.md").read_text("utf-8")
-    for name, (errors, at_risk) in counts.items():
-        assert f"| {name} | {errors} | {at_risk:.0f} | {100 * errors / at_risk:.1f} |" in text
-    assert f"in the same turn in {alike} of 60" in text
+    assert counts == {"planted": [41, 784], "turns": [40, 792], "reader": [41, 784]}
+    assert alike == 58
 
 
 def test_of_a_real_model_the_reader_finds_the_first_error_in_the_turn_that_is_wrong_first():
@@ -135,6 +133,4 @@ def test_of_a_real_model_the_reader_finds_the_first_error_in_the_turn_that_is_wr
             conversations += 1
             if read.read:
                 alike.append(turn_of(read.first_error, row["k"]) == wrong)
-    text = (ROOT / "docs/turns.md").read_text("utf-8")
-    assert f"{sum(alike)} of the {len(alike)} conversations that the reader could read" in text
-    assert f"of {conversations}" in text
+    assert (sum(alike), len(alike), conversations) == (4, 4, 8)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import venv
 from itertools import product
@@ -184,15 +183,3 @@ def test_registering_twice_wraps_once_and_another_kind_of_datasets_is_refused(mo
     monkeypatch.delattr(datasets.load, "dataset_module_factory")
     with pytest.raises(ImportError, match=r"needs datasets 3\.6 .*, got \d"):
         cogniload_dataset.register()
-
-
-@pytest.mark.parametrize(("load", "name", "meant"), [
-    (load_dataset, "cogniloda", "'cogniload'"),
-    (load_dataset, "factor-symbolic", "'factor' with suite='symbolic'"),
-    (load_dataset, "factor_realistc", "'factor' with suite='realistic'"),
-    (datasets.load_dataset, "factor_symbolic", "'factor' with suite='symbolic'"),
-])  # fmt: skip
-def test_a_misspelt_name_is_not_asked_of_the_hub(load, name, meant):
-    message = re.escape(f"there is no dataset {name!r}: did you mean {meant}?")
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        load(name)

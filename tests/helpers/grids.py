@@ -1,5 +1,7 @@
 """Grids as tests ask for them, by the benchmarks' records."""
 
+from dataclasses import replace
+
 from cogniload_gen import benchmarks
 
 
@@ -18,12 +20,12 @@ def factor_grid(suite="symbolic", **parameters):
 
 def cogniload_source(grid, **options):
     """Return the puzzles of a grid of CogniLoad."""
-    return benchmarks.named("cogniload").source(grid, **options)
+    return benchmarks.named("cogniload").source(replace(grid, options=options))
 
 
 def factor_source(grid, **options):
     """Return the puzzles of a grid or a training set of FACTOR."""
-    return benchmarks.named(grid.benchmark).source(grid, **options)
+    return benchmarks.named(grid.benchmark).source(replace(grid, options=options))
 
 
 def addresses(selection, start=0, stop=None):

@@ -3,7 +3,6 @@
 import huggingface_hub
 import pytest
 import yaml
-from grids import cogniload_grid, factor_grid
 from inspect_ai import eval as inspect_eval
 from inspect_ai._eval.task import hf
 from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
@@ -14,9 +13,9 @@ from cogniload_gen.hub.push import push, write_folder
 from cogniload_gen.shards import configuration_of
 
 GRIDS = {
-    "cogniload": cogniload_grid([1, 3], [5], [50], num_puzzles=6),
-    "factor-symbolic": factor_grid("symbolic", N=[1, 4, 7], num_puzzles=4),
-    "factor-realistic": factor_grid("realistic", op=[2, 3], num_puzzles=6),
+    "cogniload": {"d": [1, 3], "N": 5, "rho": 50, "num_puzzles": 6},
+    "factor-symbolic": {"suite": "symbolic", "N": [1, 4, 7], "num_puzzles": 4},
+    "factor-realistic": {"suite": "realistic", "op": [2, 3], "num_puzzles": 6},
 }
 
 
@@ -24,7 +23,12 @@ GRIDS = {
 def published(request, tmp_path, monkeypatch):
     """A benchmark's small grid in a folder that Inspect takes for me/puzzles on the Hub."""
     folder = tmp_path / "folder"
-    push(GRIDS[request.param], "me/puzzles", dry_run=folder)
+    push(
+        "me/puzzles",
+        benchmarks.named(request.param).dataset,
+        **GRIDS[request.param],
+        dry_run=folder,
+    )
     load = hf.hf_dataset
     path = folder.joinpath
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda filename, **_: path(filename))
@@ -40,9 +44,12 @@ def test_inspect_reads_the_file_and_its_rows(published):
     names = [path.name for path in folder.iterdir() if path.is_dir()]
     assert [HFTask.model_validate(task).id for task in told["tasks"]] == names
     (task,) = task_create_from_hf("hf/me/puzzles")
-    grid = GRIDS[name]
-    tables = benchmarks.named(name).source(grid).tables()
-    rows = [row for table in tables for row in table.to_pylist()]
+    rows = (
+        benchmarks.datasets()[benchmarks.named(name).dataset]
+        .puzzles(**GRIDS[name])
+        .table()
+        .to_pylist()
+    )
     assert [(s.input, s.target) for s in task.dataset] == [(r["puzzle"], r["answer"]) for r in rows]
     for sample, row in zip(task.dataset, rows, strict=True):
         assert sample.metadata["id"] == row["id"]
@@ -82,10 +89,11 @@ def test_its_scorer_is_near_to_the_benchmarks(published, tmp_path):
 
 
 def test_only_test_splits_are_evaluated(tmp_path):
-    train = cogniload_grid(1, 5, 50, num_puzzles=2, split="train")
-    push(train, "me/puzzles", dry_run=tmp_path / "train")
+    train = configuration_of("cogniload", d=1, N=5, num_puzzles=2, split="train")
+    (tmp_path / "train").mkdir()
+    write_folder(tmp_path / "train", "me/puzzles", train, [train])
     assert not (tmp_path / "train" / "eval.yaml").exists()
-    both = [configuration_of(each) for each in (train, *GRIDS.values())]
+    both = [train, *(configuration_of(name.partition("-")[0], **GRIDS[name]) for name in GRIDS)]
     write_folder(tmp_path, "me/puzzles", both[1], both)
     told = yaml.safe_load((tmp_path / "eval.yaml").read_text("utf-8"))
     assert [task["config"] for task in told["tasks"]] == [each.name for each in both[1:]]

@@ -10,34 +10,29 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from command_line import main, refusal
-from grids import cogniload_grid, factor_grid
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.hub.push import push
-from cogniload_gen.hub.verify import first_difference
 from cogniload_gen.shards import puzzle_files
 
-GRID = {"d": [1, 3], "N": [5, 20], "rho": 50.0}
+GRID = {"d": [1, 3], "N": [5, 20], "rho": 50.0, "num_puzzles": 3}
 NAME = "cogniload-v1-d1_3-N5_20-rho50-num_puzzles3-seed42"
-TABLE = generate_puzzles(**GRID, num_puzzles=3)
-ROWS = TABLE.to_pylist()
+ROWS = generate_puzzles(**GRID).to_pylist()
 SECOND = "test-00001-of-00003.parquet"
 
 
 @pytest.fixture
 def pushed(folder):
     """12 puzzles in a folder of `push`."""
-    push(cogniload_grid(**GRID, num_puzzles=3), "me/puzzles", dry_run="out")
+    push("me/puzzles", **GRID, dry_run="out")
     return folder / "out"
 
 
 @pytest.fixture
 def generated(folder):
     """The same puzzles in a folder of `generate`, in 3 files."""
-    files = puzzle_files("out", **GRID, num_puzzles=3, rows_per_file=4)
-    assert [files.make(number).rows for number in range(3)] == [4, 4, 4]
+    files = puzzle_files("out", **GRID, rows_per_file=4)
+    assert [files.make(number) for number in range(3)] == [4, 4, 4]
     files.finish()
     return folder / "out"
 
@@ -112,18 +107,6 @@ def test_other_orders_and_numbers_of_rows_differ(pushed, capsys, change, said):
     assert re.search(said, lines[0])
 
 
-@given(st.sets(st.integers(0, 11)), st.integers(0, 100))
-def test_the_first_row_that_differs_is_named(changed, start):
-    answers = [f"{a}!" if i in changed else a for i, a in enumerate(TABLE["answer"].to_pylist())]
-    place = TABLE.column_names.index("answer")
-    there = TABLE.set_column(place, "answer", pa.array(answers))
-    first = min(changed, default=None)
-    expected = None if first is None else start + first
-    assert first_difference(there, TABLE, start) == expected
-    shorter = first_difference(there.slice(0, 3), TABLE, start)
-    assert shorter == start + min({3, *changed})
-
-
 @pytest.mark.parametrize(("damage", "said"), [
     (lambda out: (out / SECOND).unlink(), f"out/{SECOND} is missing"),
     (lambda out: (out / SECOND).write_bytes((out / SECOND.replace("1", "0", 1)).read_bytes()),
@@ -150,7 +133,7 @@ def test_a_folder_whose_manifest_proves_other_rows_differs(generated, capsys):
 
 
 def test_an_unfinished_folder_is_not_whole(folder, capsys):
-    files = puzzle_files("out", **GRID, num_puzzles=3, rows_per_file=4)
+    files = puzzle_files("out", **GRID, rows_per_file=4)
     files.make(1)
     code, (line,), _ = verify(capsys)
     assert code == 1
@@ -166,7 +149,7 @@ def sign(out, **changes):
     (lambda out: (out / "manifest.json").write_text("[1]"), "manifest.json must be what "),
     (partial(sign, generator_version=2), "is of generator version 2; this release makes version 1"),
     (partial(sign, rows_per_file=0), "rows_per_file must be an integer in 1.."),
-    (partial(sign, parameters=[]), "no entry of puzzles is .*AttributeError"),
+    (partial(sign, parameters=[]), "no entry of puzzles is "),
     (lambda out: (out / "manifest.json").unlink(), "must hold manifest.json, .* or README.md"),
 ])  # fmt: skip
 def test_a_folder_that_does_not_say_what_it_holds_is_unknown(generated, capsys, damage, said):
@@ -224,7 +207,7 @@ def test_without_the_hub_a_repository_can_not_be_verified(capsys):
 
 
 def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(folder, monkeypatch, capsys):
-    push(factor_grid(N=[3], context=[0], num_puzzles=2), "me/puzzles", dry_run="out")
+    push("me/puzzles", "factor", N=3, num_puzzles=2, dry_run="out")
     rewrite_card(
         folder / "out", lambda data: entry(data)["parameters"].update(tokenizer="../planted")
     )

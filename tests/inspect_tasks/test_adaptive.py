@@ -16,9 +16,6 @@ from refusals import refused
 from until_command import respond_by_capacity, respond_by_decay, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
-from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen import solve
 from inspect_tasks import tasks
 
 REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
@@ -95,16 +92,6 @@ def test_its_metrics_are_the_design_s_estimate(log):
     assert {"accuracy", "stderr"} < told.keys()
 
 
-def test_a_report_tells_the_run_again(log):
-    from cogniload_analysis.cogniload.adaptive_section import find_replays
-
-    frame = read_benchmarks(log.location, ANALYSES)["CogniLoad"]
-    (replay,) = find_replays(dict([*frame.groupby("model", observed=True)])).values()
-    assert replay.same_prior
-    assert len(replay.answers) == BUDGET
-    assert replay.estimate.ECL50.value == pytest.approx(metrics_of(log)["ECL50"], rel=1e-6)
-
-
 def test_factor_s_goal_ends_a_run(tmp_path):
     made = tasks.factor_symbolic_adaptive(until="N_eff+-60%", budget=400)
     log = run(made, answering(respond_by_decay), tmp_path)
@@ -124,18 +111,6 @@ def test_a_batch_that_lost_a_puzzle_ends_the_run(tmp_path):
     log = run(made, answering(fail), tmp_path, fail_on_error=False)
     assert len(log.samples) == 64
     assert any(sample.error for sample in log.samples)
-
-
-def test_a_later_epoch_may_answer_otherwise(tmp_path):
-    """The design knows one answer to each puzzle, the one that came first."""
-    prompts = set()
-
-    def err_later(prompt):
-        again, _ = prompt in prompts, prompts.add(prompt)
-        return "I can't tell." if again else f"In the end it is {solve(prompt)}."
-
-    log = run(tasks.cogniload_adaptive(budget=64), answering(err_later), tmp_path, epochs=2)
-    assert (log.status, len(log.samples)) == ("success", 128), log.error
 
 
 @pytest.mark.parametrize(("given", "said"), REFUSED["adaptive"])

@@ -1,14 +1,12 @@
 """Inspect's own evaluations of the tasks, against lm-eval's of the same responses."""
 
 import asyncio
-import json
 import math
 import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +19,6 @@ from inspect_ai.solver import TaskState
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.models.api_models import JsonChatStr
 from refusals import refused
 from source_tree import PROJECT, ROOT
 
@@ -32,8 +29,7 @@ from cogniload_gen import benchmarks, solve
 from cogniload_gen.tables import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
-from inspect_tasks.scoring import decay, generate_within_budget, said_tokens, thresholds
-from lm_eval_tasks.budget import count_prompt_tokens
+from inspect_tasks.scoring import decay, generate_within_budget, thresholds
 from lm_eval_tasks.responses import Response, Said
 
 REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
@@ -157,13 +153,6 @@ def test_a_decay_is_fitted_to_one_context_alone():
     assert decay()(scores(0) + scores(1000)) == {}
 
 
-def test_what_a_provider_has_in_its_cache_is_a_part_of_the_prompt():
-    usage = ModelUsage(
-        input_tokens=5, output_tokens=3, input_tokens_cache_read=2, input_tokens_cache_write=1
-    )
-    assert said_tokens(ModelOutput(usage=usage)) == (8, 3)
-
-
 @pytest.mark.parametrize(("name", "same_task"), [*zip(SMALL, SAME_TASK, strict=True)])
 def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_path):
     log = run_inspect(getattr(tasks, name)(**SMALL[name]), tmp_path / "inspect")
@@ -201,32 +190,11 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
     pd.testing.assert_frame_equal(ours, theirs, check_categorical=False)
 
 
-def test_a_tokenizer_counts_a_prompt_as_lm_eval_does(tokenizer_folder):
-    """With the chat template, as the models of Inspect are asked."""
-    from transformers import AutoTokenizer
-
-    loaded = AutoTokenizer.from_pretrained(tokenizer_folder)
-    model = SimpleNamespace(
-        tokenizer=loaded, tok_encode=lambda text, **kind: loaded(text, **kind)["input_ids"]
-    )
-    made = tasks.cogniload(**SMALL["cogniload"], tokenizer=str(tokenizer_folder))
-    for sample in made.dataset:
-        chat = JsonChatStr(json.dumps([{"role": "user", "content": sample.input}]))
-        assert sample.metadata[SHARE]["prompt_tokens"] == count_prompt_tokens(model, chat)
-        assert sample.metadata[SHARE]["counted"]
-
-
 def test_a_limit_that_was_asked_for_only_lowers(tmp_path):
     for asked, limit in ((100, 100), (100_000, None)):
         made = tasks.cogniload_quick(d=1, N=10, rho=50, num_puzzles=1)
         (sample,) = run_inspect(made, tmp_path, max_tokens=asked).samples
         assert limit_of(sample) == (limit or sample.metadata[SHARE]["response_limit"])
-
-
-def test_a_long_context_has_the_budget_of_its_own_task():
-    made = tasks.factor_symbolic(context=64000, N=1, num_puzzles=1)
-    assert made.dataset[0].metadata["context_budget"] == 98304
-    assert (made.version, made.config.temperature) == ("2.0", 0)
 
 
 @pytest.mark.parametrize("name", ["cogniload", "factor_symbolic", "factor_realistic"])
@@ -237,27 +205,17 @@ def test_a_published_split_is_run_as_lm_eval_runs_it(name, tmp_path):
     write_puzzles(benchmarks.datasets()[dataset].puzzles(**parameters), tmp_path / "test.parquet")
     published = getattr(tasks, name)(path=str(tmp_path), split="test")
     made = getattr(tasks, name)(**SMALL[name])
-    assert [each.id for each in published.dataset] == [each.id for each in made.dataset]
-    assert [each.input for each in published.dataset] == [each.input for each in made.dataset]
-    assert published.dataset[0].metadata == made.dataset[0].metadata
+    for ours, theirs in zip(made.dataset, published.dataset, strict=True):
+        assert (ours.id, ours.input, ours.metadata) == (theirs.id, theirs.input, theirs.metadata)
     lowered = getattr(tasks, name)(path=str(tmp_path), context_budget=16384)
     assert {each.metadata["context_budget"] for each in lowered.dataset} == {16384}
-
-
-def test_the_axes_are_the_puzzles_of_lm_evals_task():
-    with random_state_put_back():
-        (loaded,) = manager().load(["cogniload_axes"])["tasks"].values()
-        ids = list(loaded.eval_docs["id"])
-    made = tasks.cogniload_axes().dataset
-    assert [sample.id for sample in made] == ids
-    assert len(made) == 700
 
 
 def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of_each_change(
     tmp_path,
 ):
     grid = SMALL["cogniload"] | {"num_puzzles": 1}
-    prompts, results, samples = run_lm_eval("cogniload_twins", grid, tmp_path / "theirs")
+    prompts, results, _ = run_lm_eval("cogniload_twins", grid, tmp_path / "theirs")
     log = run_inspect(tasks.cogniload_twins(**grid), tmp_path / "ours")
     assert {sample.id for sample in log.samples} == prompts.keys()
     assert len(prompts) == 7 * 4
@@ -267,12 +225,8 @@ def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of
         for name, metric in score.metrics.items()
         if name.startswith("acc_")
     }
-    theirs = {name.partition(",")[0]: value for name, value in results.items()}
-    assert ours == {name: theirs[name] for name in theirs if name in ours}
-    right = {sample["doc"]["id"]: sample["acc"] for sample in samples}
-    needles = [acc for id, acc in right.items() if id.endswith("~needles")]
     assert len(ours) == 7
-    assert ours["acc_needles"] == sum(needles) / 4
+    assert ours == {name: results[f"{name},none"] for name in ours}
 
 
 @pytest.mark.parametrize(("name", "given", "said"), REFUSED["tasks"])

@@ -1,31 +1,25 @@
 """CogniLoad turn by turn, answered by models whose errors are planted."""
 
 import asyncio
-from hashlib import sha256
 
 import pytest
 from command_line import refusal
 from harness import random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import SampleScore, Score, Target
+from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
 from refusals import refused
 from tracker import track
 
-from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmark import planted_turn
 from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
-from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
+from inspect_tasks.turns import REPLIES, score_turns, take_turns
 
 PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
 K, COUNT, TURNS = 4, 12, 3
-
-
-def rows(**others):
-    return generate_puzzles(**PUZZLES | others, twin="question=state").to_pylist()
 
 
 def run(slips, folder, **parameters):
@@ -58,10 +52,6 @@ def at_first(place, _):
     return place == 0
 
 
-def by_luck(place, beginning):
-    return sha256(f"{place} {beginning}".encode()).digest()[0] % 3 == 0
-
-
 def test_a_model_without_errors_is_right_at_each_turn_of_the_histories_that_are_true(tmp_path):
     rights, metrics = run(never, tmp_path)
     assert rights["own"] == rights["true"] == [[1] * TURNS] * COUNT
@@ -88,14 +78,6 @@ def test_an_error_that_is_carried_costs_later_turns_and_one_that_is_mended_does_
     assert not any("planted" in name for name in metrics)
 
 
-def test_the_true_history_shows_each_error_alone(tmp_path):
-    rights, metrics = run(by_luck, tmp_path, history="true")
-    beginnings = [row["puzzle"][: row["puzzle"].index("\n1. ")] for row in rows()]
-    wanted = [[int(not by_luck(place, b)) for place in range(TURNS)] for b in beginnings]
-    assert sorted(rights["true"]) == sorted(wanted)
-    assert metrics["acc_true"] == pytest.approx(sum(map(sum, wanted)) / (TURNS * COUNT))
-
-
 def test_the_turns_of_a_puzzle_share_its_budget_and_a_reply_that_never_came_is_wrong(monkeypatch):
     monkeypatch.setenv("INSPECT_EVAL_MODEL", "mockllm/model")
     sample = tasks.cogniload_turns(k=K, history="own", **PUZZLES).dataset[0]
@@ -113,28 +95,6 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_a_reply_that_never_came_is_w
     state.store.set(REPLIES, [replies[0], "That is blue."])  # a limit ended the conversation
     score = asyncio.run(score_turns()(state, Target("")))
     assert score.metadata["right"] == score.metadata["read"] == [1, 0, 0]
-
-
-def test_every_epoch_of_a_conversation_counts():
-    rights = {"own": ([1, 0, 1], [1, 1, 0]), "true": ([1, 1, 1], [1, 0, 1])}
-    scores = [
-        SampleScore(
-            score=Score(
-                value=1.0,
-                metadata={"history": name, "right": right, "sound": right, "k": 4}
-                | {"statements": 10, "read": [1, 1, right[-1]]},
-            ),
-            sample_id=f"puzzle-{puzzle}/{name}",
-        )
-        for puzzle in range(2)
-        for name, epochs in rights.items()
-        for right in epochs
-    ]
-    metrics = shares_of_turns()(scores)
-    assert metrics["acc_own"] == pytest.approx(4 / 6)
-    assert metrics["read_own"] == pytest.approx(5 / 6)
-    assert metrics["own_minus_true"] == pytest.approx(1 / 2 - 1)
-    assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10 - 2 * 1.5))
 
 
 @pytest.mark.parametrize(
@@ -158,6 +118,6 @@ def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, c
     run(never, tmp_path, history="own", N=10, d=3)
     message = refusal(capsys, "report", tmp_path, "--out", tmp_path / "report")
     assert "the samples there are of cogniload_turns" in message
-    arguments = ("eval", "--tasks", "cogniload_turns", "--output_path", tmp_path / "out")
+    task = ("--model", "dummy", "--tasks", "cogniload_turns")
     message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns"
-    assert refusal(capsys, *arguments) == message
+    assert refusal(capsys, "eval", *task, "--output_path", tmp_path) == message

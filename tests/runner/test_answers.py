@@ -1,7 +1,6 @@
 """The answers on the disk: torn, doubled, in shards, capped, refused and merged."""
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -40,18 +39,6 @@ def results_in(out):
     return [file for pattern in RESULTS for file in out.rglob(pattern)]
 
 
-def test_a_line_an_answer_and_nothing_else_on_the_disk(undisturbed_folder, undisturbed):
-    state = undisturbed_folder / "state"
-    assert sorted(file.name for file in state.iterdir()) == ["answers-1.jsonl", "run.json"]
-    lines = [json.loads(line) for line in whole_lines(undisturbed_folder)["answers-1.jsonl"]]
-    assert len(lines) == DOCUMENTS
-    assert all(line["answer"] for line in lines)
-    texts = {sample["doc"]["id"]: sample["resps"][0][0] for sample in undisturbed[1]}
-    assert {line["document"]: line["answer"] for line in lines} == texts
-    (folder,) = {file.parent for file in results_in(undisturbed_folder)}
-    assert folder.parent == undisturbed_folder
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_a_torn_last_line_is_dropped_and_asked_again(
     server, tmp_path, undisturbed, undisturbed_folder, seed
@@ -76,10 +63,9 @@ def test_what_a_crash_or_two_processes_leave_counts_once(
     """Lines of nothing or of anything are no answers; of an answer given twice the first counts."""
     file = copied(undisturbed_folder, tmp_path)
     lines = file.read_bytes().splitlines(keepends=True)
-    again = json.loads(lines[0]) | {"answer": "another"}
+    again = json.dumps(json.loads(lines[0]) | {"answer": "another"}).encode() + b"\n"
     more = [b"\0" * 4096 + b"\n", b"\n", b"{}\n", b"[1]\n", b'"\xff"\n', lines[5][7:]]
-    text = json.dumps(again).encode() + b"\n"
-    file.write_bytes(b"".join([*lines[:9], *more, *lines[9:], text]))
+    file.write_bytes(b"".join([*lines[:9], *more, *lines[9:], again]))
     assert command(*arguments(server, tmp_path))[0] == 0
     assert not server.requests
     assert same(read(tmp_path), undisturbed)
@@ -187,18 +173,12 @@ def test_any_shards_are_one_run(server, tmp_path, undisturbed, together):
     merged = tmp_path / "merged"
     assert command("eval", "--merge", *dict.fromkeys(folders), "--output_path", merged)[0] == 0
     assert same(read(merged), undisturbed)
-    assert not (merged / "state").exists()
-    few = arguments(server, tmp_path / "few", "--limit", 2, "--shard", "3/3")
-    assert command(*few)[0] == 0  # a shard without a document
-    assert not server.requests
 
 
 def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_path, undisturbed):
     run, part = tmp_path / "run", tmp_path / "part"
     code, out, err = command(*arguments(server, run, "--shard", "2/3"))
-    assert (code, results_in(run)) == (0, [])
-    assert "16 puzzles are left" in out
-    assert "--merge" in err
+    assert (code, "16 puzzles are left" in out, "--merge" in err) == (0, True, True)
     message = error_of("eval", "--merge", run)
     assert message.startswith(f"{run}: 16 of 24 puzzles have no answer yet")
     assert not results_in(run)
@@ -208,16 +188,18 @@ def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_pat
     assert samples == wanted
     accuracy = sum(sample["acc"] for sample in wanted) / len(wanted)
     assert results["results"]["cogniload_mini"]["acc,none"] == accuracy
-    rest = tmp_path / "rest"
-    for shard in ("1/3", "3/3"):
-        assert command(*arguments(server, rest, "--shard", shard))[0] == 0
-    for file in rest.glob("state/answers-*"):
-        os.utime(file, (0, 0))  # answered before what `part` has: the interim results are no answer
-    assert command("eval", "--merge", run, rest, "--output_path", part)[0] == 0
-    assert same(read(part), undisturbed)
+    assert results["config"]["interim"] == "interim: 8 of 24 puzzles"
     assert command(*arguments(server, tmp_path / "other", "--limit", "6"))[0] == 0
     assert "limit" in error_of("eval", "--merge", run, tmp_path / "other")
     assert "shard" in error_of(*arguments(server, run, "--shard", "3/2"))
+
+
+def test_puzzles_that_model_args_describe_are_merged(server, tmp_path):
+    """As lm-eval mixes these into the metadata."""
+    few = PUZZLES | {"d": [1], "N": [7], "rho": [50]}
+    assert command(*arguments(server, tmp_path, puzzles=few, cogniload=few))[0] == 0
+    assert command("eval", "--merge", tmp_path)[0] == 0
+    assert [sample["doc"]["N"] for sample in read(tmp_path)[1]] == [7, 7, 7]
 
 
 def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypatch):
@@ -246,17 +228,15 @@ def test_the_status_of_a_run(server, tmp_path, undisturbed):
     )
     code, out, err = command("eval", "--status", tmp_path, "--price", "1000,2000")
     assert (code, err) == (0, "")
-    assert out.startswith(f"{tmp_path}: 16 of 24 puzzles are answered (cogniload_mini)")
     right = sum(sample["acc"] for sample in known) / 16
     cost = (1000 * prompts + 2000 * responses) / 1e6
-    for figure in (f"{right:.1%}", f"{prompts:,}", f"{responses:,}", f"{cost:,.2f}"):
+    for figure in ("16 of 24", f"{right:.1%}", f"{prompts:,}", f"{responses:,}", f"{cost:,.2f}"):
         assert f" {figure} " in out
     assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
     for following in (f"eval --merge {tmp_path}", f"report {tmp_path} --out {tmp_path}/report"):
         assert command("eval", "--status", tmp_path)[1].endswith(f"next: cogniload {following}\n")
         for _ in range(2):  # a merge again is the same result set
-            code, _, err = command("eval", "--merge", tmp_path)
-            assert err.endswith(f"next: cogniload report {tmp_path} --out {tmp_path}/report\n")
+            assert command("eval", "--merge", tmp_path)[0] == 0
             assert same(read(tmp_path), undisturbed)
 
 
@@ -278,15 +258,11 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
     )
     assert half <= spent <= half + 2 * max(tokens)  # two were in flight
     assert sorted(server.asked()) == sorted(known)  # nothing else is an answer
-    for shard in ("1/1", "2/2"):
-        assert command(*arguments(server, tmp_path, *capped(spent), "--shard", shard))[0] == 0
+    assert command(*arguments(server, tmp_path, *capped(spent)))[0] == 0
     assert not server.requests
-    assert command(*arguments(server, tmp_path, *capped(10**6)))[0] == 0
+    assert command(*arguments(server, tmp_path, *capped(sum(tokens))))[0] == 0  # by the last
     assert len(server.asked()) == DOCUMENTS - len(known)
     assert same(read(tmp_path), undisturbed)
-    whole = arguments(server, tmp_path / "whole", *capped(sum(tokens)), num_concurrent=1)
-    assert command(*whole)[0] == 0  # the last answer reaches the cap
-    assert same(read(tmp_path / "whole"), undisturbed)
 
 
 @pytest.mark.parametrize(("others", "message"), [

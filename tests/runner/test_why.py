@@ -12,9 +12,9 @@ from completion_server import serving
 from eval_command import arguments, command, read, url_of
 
 from cogniload_gen import generate_factor, solve
+from cogniload_gen.twins import make_twins, write_twins
 from lm_eval_tasks.lm_eval_private import run_parser
-from lm_eval_tasks.recorded import recorded_arguments
-from lm_eval_tasks.twins import make_twins, write_twins
+from lm_eval_tasks.twins import recorded_arguments
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 8}
 SAMPLING = ["--gen_kwargs", json.dumps({"temperature": 0.7, "do_sample": True})]

@@ -56,9 +56,3 @@ def test_completions(server, tokenizer_folder, chat):
     assert {sample["arguments"][0][0] for sample in samples} == set(sent)
     for sample in samples:
         assert sample["prompt_tokens"] == len(sent[sample["arguments"][0][0]]["prompt"][0])
-
-
-def test_completions_at_lm_eval_s_own_length_are_refused(server, tokenizer_folder):
-    with pytest.raises(ValueError, match="the model takes 2047 tokens"):
-        evaluate(server, "completions", tokenizer_folder, chat=False)
-    assert not server.requests

@@ -2,16 +2,12 @@
 
 import sys
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from grids import cogniload_grid, factor_grid
 from harness import manager
 from lm_eval import simple_evaluate
 
-from cogniload_gen import GENERATOR_VERSION, benchmarks, generate_factor
+from cogniload_gen import GENERATOR_VERSION
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
-from cogniload_gen.hub.push import push
 from lm_eval_tasks.cogniload import task as cogniload
 from lm_eval_tasks.factor import task as factor
 
@@ -93,24 +89,3 @@ def test_documents_that_do_not_fit_are_refused_before_the_run(
     puzzles = {task.partition("_")[0]: parameters | {"context_budget": 2048}}
     with pytest.raises(ValueError, match=rf"{message}\S+ has \d+ .* 2048 "):
         simple_evaluate("dummy", tasks=[task], task_manager=manager(**puzzles), bootstrap_iters=1)
-
-
-@pytest.mark.parametrize(("task", "grid"), [
-    ("cogniload_mini", cogniload_grid([1, 3], [5], [50.0], num_puzzles=2, seed=7)),
-    (SYMBOLIC, factor_grid("symbolic", num_puzzles=1, seed=7)),
-    (REALISTIC, factor_grid("realistic", num_puzzles=1, seed=7)),
-])  # fmt: skip
-def test_published_rows_are_evaluated(task, grid, tmp_path):
-    push(grid, "me/p", dry_run=tmp_path / "folder")
-    documents = load(task, path=str(tmp_path / "folder"), context_budget=4096).eval_docs
-    tables = benchmarks.named(grid.benchmark).source(grid).tables()
-    rows = [row | {"context_budget": 4096} for table in tables for row in table.to_pylist()]
-    assert sorted(documents, key=lambda row: row["id"]) == sorted(rows, key=lambda row: row["id"])
-
-
-def test_rows_of_strangers_are_checked(tmp_path):
-    rows = generate_factor(N=[2, 3], num_puzzles=2).to_pylist()
-    (tmp_path / "theirs").mkdir()
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "theirs" / "test.parquet")
-    with pytest.raises(ValueError, match=r"op of .* must have a value in every row"):
-        load(REALISTIC, path=str(tmp_path / "theirs"))

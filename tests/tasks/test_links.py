@@ -12,7 +12,7 @@ from pathlib import Path
 import lm_eval
 import pytest
 
-from lm_eval_tasks.links import TASKS
+from lm_eval_tasks.tasks import TASKS
 
 
 @pytest.fixture
@@ -48,14 +48,3 @@ def test_lm_eval_finds_linked_tasks(lm_eval_copy):
     assert not folder.exists()
     assert run(environment, *tasks, "--unlink")[:2] == (2, "")
     assert "cogniload_lite" not in run(environment, "lm_eval", "ls", "tasks")[1]
-
-
-def test_a_folder_that_is_not_ours_is_left_alone(lm_eval_copy):
-    copy, environment = lm_eval_copy
-    folder = copy / "tasks" / TASKS.name
-    (folder / "theirs.yaml").mkdir(parents=True)
-    for link in ("--link", "--unlink"):
-        code, _, err = run(environment, "cogniload_cli", "tasks", link)
-        assert code == 2
-        assert "is not ours" in err
-    assert [path.name for path in folder.iterdir()] == ["theirs.yaml"]

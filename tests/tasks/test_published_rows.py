@@ -1,7 +1,5 @@
 """lm-eval on a published split: its rows, checked, since they may be anyone's."""
 
-import json
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -36,12 +34,6 @@ def test_one_of_several_splits_is_named(theirs):
         ) as error:
             published_puzzles(COGNILOAD, str(theirs), split=split)
         assert str(error.value).endswith(f"got {split}")
-
-
-def test_json_lines_are_taken(theirs):
-    lines = [json.dumps(row) + "\n" for row in ROWS.to_pylist()]
-    (theirs / "test.jsonl").write_text("".join(lines), "utf-8")
-    assert published_puzzles(COGNILOAD, str(theirs)).equals(ROWS)
 
 
 def replaced(column, values):

@@ -16,8 +16,6 @@ import torch
 import yaml
 from experiments import (
     Run,
-    last_checkpoint,
-    main,
     make_model,
     over_seeds,
     printed,
@@ -68,20 +66,6 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
     assert all((whole[name] == resumed[name]).all() for name in whole)
 
 
-@pytest.mark.parametrize(("out", "size", "said"), [
-    ("used", "tiny", "holds runs of another size"),
-    ("used", "huge", "size must be hour, paper, tiny or a YAML"),
-])  # fmt: skip
-def test_a_wrong_folder_or_size_is_told_in_a_line(out, size, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("used").mkdir()
-    Path("used/size.json").write_text("{}")
-    monkeypatch.setattr(sys, "argv", ["table4.py", out, "--size", size])
-    with pytest.raises(SystemExit, match=r"^2$"):
-        main(table4.write, ["Baseline"], "about")
-    assert said in capsys.readouterr().err.splitlines()[-1]
-
-
 @pytest.mark.slow
 def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
     table4.write(runs, ["Baseline", "Clean"])
@@ -100,13 +84,6 @@ def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
     assert {*tables["table5"]["context"][tables["table5"]["source"] == "here"]} == {0, 20}
     assert (out / "seed-1/Course-8/model/model.safetensors").exists()
     assert not list(out.rglob("checkpoints"))
-
-
-def test_a_run_goes_on_from_its_last_whole_checkpoint(tmp_path):
-    for step, state in ((9, '{"global_step": 9}'), (10, '{"global_step": 10}'), (11, "{")):
-        (tmp_path / f"checkpoint-{step}").mkdir()
-        (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text(state, "utf-8")
-    assert last_checkpoint(tmp_path) == str(tmp_path / "checkpoint-10")
 
 
 def test_the_errors_are_those_over_the_seeds():

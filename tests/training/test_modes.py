@@ -10,7 +10,6 @@ from experiments import (
     STRATEGIES,
     Run,
     in_order,
-    is_admitted,
     make_model,
     make_trainer,
     tokenized_texts,
@@ -19,7 +18,6 @@ from tokenizer import END, make_tokenizer
 from trl import SFTTrainer
 
 from cogniload_dataset import load_dataset
-from cogniload_gen.factor.knobs import SCALES, STAGE
 from cogniload_gen.factor.solve import symbolic_relations
 
 IGNORED = -100
@@ -103,15 +101,6 @@ def test_the_next_line_is_the_lowest_variable_that_can_be_worked_out():
             assert line.startswith(f"v{known[-1]} = ")
 
 
-@pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
-def test_a_size_admits_what_is_at_its_bounds_and_nothing_beyond(split, scale):
-    limits, index = {"max_N": 3, "max_filler": 20}, STAGE * SCALES.index(8) * (scale == 8)
-    for N in (1, 3, 4):
-        for context in (20 * scale - 1, 20 * scale, 20 * scale + 1):
-            row = {"N": N, "context": context, "index": index}
-            assert is_admitted(row, split, limits) == (N <= 3 and context <= 20 * scale)
-
-
 def test_the_loss_counts_what_the_strategy_says(batch):
     name, _, inputs, found = batch
     assert len(found) > 2
@@ -151,15 +140,3 @@ def test_a_text_attends_to_another_only_where_packs_are_not_isolated(batch):
     assert moved[row, start:stop].max() > 1e-3
     assert (moved[other_row, slice(*other)].max() > 1e-3) == (name == "Packed")
     assert name == "Packed" or moved[other_row, slice(*other)].max() < 1e-5
-
-
-def test_steps_take_as_many_texts_whether_packed_or_not(micro, tmp_path):
-    rows = Dataset.from_list(list(tokenized_texts(micro, "pretrain", 0)))
-    taken = {}
-    for name in PRETRAINING:
-        trainer = make_trainer(Run(micro, tmp_path, 0), name, make_model(micro), rows)
-        texts = len(rows) / len(trainer.train_dataset)
-        taken[name] = texts * trainer.args.train_batch_size
-        taken[name] *= trainer.args.gradient_accumulation_steps / micro["training"]["batch"]
-    assert taken["Baseline"] == taken["Masked"] == taken["Clean"] == 1
-    assert all(0.5 < taken[name] < 2 for name in PACKED)

@@ -109,12 +109,3 @@ def test_ray_data_on_a_local_cluster(expected, recipe, tmp_path):
         said = run(*recipe("ray"), **limit, RAY_TMPDIR=folder, RAY_USAGE_STATS_ENABLED="0")
     assert "10 of 10 files with 100000 puzzles are in " in said
     assert digests(tmp_path / "out") == expected
-
-
-def test_the_whole_is_proven(expected, recipe, tmp_path):
-    """By the command, of files that an engine began and the command finished."""
-    out = tmp_path / "out"
-    grid = GRID | {"num_puzzles": 2_000, "rows_per_file": 500}
-    run(*recipe("datatrove", grid=grid))
-    said = run(sys.executable, "-m", "cogniload_cli", "verify", out, "--sample", "10%")
-    assert said.startswith(f"{out} is whole: 2000 rows in 4 files; ")

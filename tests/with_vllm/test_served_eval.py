@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import vllm
 
-from cogniload_analysis import read_factor_samples, read_samples
+from cogniload_analysis import read_samples
 from lm_eval_tasks.demo import MODEL
 
 PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
@@ -81,27 +81,3 @@ def test_a_killed_run_continues_to_the_same_samples(server, undisturbed, tmp_pat
         assert answers <= answered(tmp_path) < COUNT
     finish(*command(server, tmp_path))
     assert samples(tmp_path) == samples(undisturbed)
-
-
-def test_two_shards_at_once_are_one_run(server, undisturbed, tmp_path):
-    """But for the responses: two requests share a batch, and its last digits may turn a tie."""
-    shards = [
-        subprocess.Popen(command(server, tmp_path, "--shard", f"{shard}/2")) for shard in (1, 2)
-    ]
-    assert [shard.wait() for shard in shards] == [0, 0]
-    finish(*command(server, tmp_path)[:2], "--merge", tmp_path)
-    merged, whole = samples(tmp_path), samples(undisturbed)
-    for part in ("doc", "arguments", "prompt_tokens", "backend_prompt_tokens"):
-        assert all(merged[name][part] == whole[name][part] for name in whole)
-
-
-def test_a_design_asks_a_served_model(server, tmp_path):
-    """Its first batch, of short puzzles: one core reads some hundred tokens a second."""
-    asked = ("--until", "N_eff±25%", "--range", "2", "8", "--budget", "64")
-    short = ("--gen_kwargs", "max_gen_toks=16")
-    budget = {"context_budget": 8192}
-    said = finish(*evaluation(server, tmp_path, "factor_symbolic_0", budget, *asked, *short))
-    assert said.startswith("stopped after 64 puzzles: the budget of 64 puzzles is spent\n")
-    frame = read_factor_samples(tmp_path)
-    assert len(frame) == frame["id"].nunique() == 64
-    assert {*frame["N"]} >= {2, 8}

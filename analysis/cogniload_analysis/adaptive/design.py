@@ -1,13 +1,14 @@
 """What adaptive designs share: the answers, batches that grow, and the reasons to stop.
 
-A benchmark's own design adds its kind of puzzle, the information in an answer, and the choice of
+A benchmark's own design adds its kind of puzzle, the posterior given the answers, and the choice of
 the most informative puzzles.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from numbers import Integral, Real
@@ -18,13 +19,13 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.display.cells import beyond
+from cogniload_analysis.display.tables import beyond
 from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.sample import ending
 
-MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
+MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
 PILOT = 64
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
@@ -32,6 +33,9 @@ SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
 GREEDY_BLOCKS, LEAST_GAIN = 16, 1e-9
 CUT_SHARE = 0.10
 """More puzzles than this share that were cut off, or lost, are worth a flag."""
+
+OTHER_EVERY = 5
+"""One in so many puzzles of a candidate with two cells is of its second."""
 
 DIGEST_DIGITS = 6
 """Significant digits of a prior that count in its digest, so that machines agree on it."""
@@ -47,8 +51,7 @@ class Answer(NamedTuple):
     cut: bool
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A median, and the ends of 95 % of the posterior."""
 
     value: float
@@ -56,8 +59,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Puzzles of one turn, and what was known when they were chosen.
 
     `n` answers, `low` and `high` the 95 % interval of the goal, `value` its median. `stopped` is
@@ -72,21 +74,16 @@ class Batch:
     stopped: str = ""
 
 
-class Goal(NamedTuple):
-    """A quantity that a run can estimate.
-
-    The target of a `relative` goal is a share: 0.2 is times or over 1.2. That of another goal is in
-    the goal's own units. `example` is a usual target, in words.
-    """
-
-    name: str
-    relative: bool
-    example: str = "±20%"
+Answers: TypeAlias = Mapping[Puzzle, Answer]
+"""Answers by puzzle."""
 
 
-@dataclass(frozen=True, eq=False)
-class Plan(ABC):
-    """A design as a pure function: settings, prior, batches so far and answers -> next batch.
+class Design(ABC):
+    """Chooses puzzles, takes the answers, and estimates a model's goal from them.
+
+    The state is the answers: `ask`, `estimate` and `done` depend on them, on the settings and on
+    the prior, and on nothing else. So a run that was killed goes on exactly if a new design takes
+    the same answers, in any order.
 
     `goal` is what the run is for, one of `GOALS`, and `target` the half-width of its 95 % interval
     at which the run ends. `budget` is the most puzzles to ask, `N` the smallest and the largest
@@ -96,95 +93,57 @@ class Plan(ABC):
     VERSION: ClassVar[str]
     """Another one wherever the same answers may lead to other puzzles."""
 
-    GOALS: ClassVar[tuple[Goal, ...]]
+    GOALS: ClassVar[Mapping[str, str]]
+    """What can be estimated, with a usual target: in percent (times or over), or in its units."""
+
     STOP_AFTER: ClassVar[int]
     """Answers, before which no interval ends a run."""
 
-    goal: str
-    target: float
-    budget: int
-    N: tuple[int, int]
-    prior: Any = field(kw_only=True)
-    """What is known before any answer."""
+    PUZZLE: ClassVar[type[Any]]
+    """A named tuple of the knobs that the design decides, and the index."""
 
-    dropped: frozenset[tuple[Any, ...]] = field(default=frozenset(), kw_only=True)
-    """Cells (puzzles without their index) that the design leaves out."""
-
-    lost: frozenset[Puzzle] = field(default=frozenset(), kw_only=True)
-    """Puzzles whose answers never come: they spend budget, and sway no choice."""
-
-    def __post_init__(self) -> None:
-        check_choice("goal", self.goal, [goal.name for goal in self.GOALS])
-        if not (isinstance(self.target, Real) and 0 < self.target < np.inf):
-            raise ValueError(f"target must be a number above 0, got {brief(self.target)}")
-        check_integer("budget", self.budget, low=PILOT, high=MAX_BUDGET)
-        check_range("N", self.N)
-        object.__setattr__(self, "N", (int(self.N[0]), int(self.N[1])))
-
-    @property
-    def relative(self) -> bool:
+    def __init__(self, goal: str, target: float, budget: int, N: tuple[int, int]) -> None:
+        check_choice("goal", goal, list(self.GOALS))
+        if not (isinstance(target, Real) and 0 < target < np.inf):
+            raise ValueError(f"target must be a number above 0, got {brief(target)}")
+        check_integer("budget", budget, low=PILOT, high=MAX_BUDGET)
+        _check_range("N", N)
+        self.goal: str = goal
+        self.target: float = target
+        self.budget: int = budget
+        self.N: tuple[int, int] = (int(N[0]), int(N[1]))
+        self.relative: bool = self.GOALS[goal].endswith("%")
         """Whether the target of the goal is a share."""
-        return next(goal.relative for goal in self.GOALS if goal.name == self.goal)
+        self.lost: frozenset[Puzzle] = frozenset()
+        self._dropped: frozenset[tuple[Any, ...]] = frozenset()
+        self._told: dict[Puzzle, Answer] = {}
+        self._batches: list[Batch] = []
+        self._place_candidates()
 
-    @property
-    def wanted(self) -> str:
-        """The goal and its target in words, such as ECL50 ±20 %."""
-        return f"{self.goal} {self._target}"
+    # --- What a benchmark's design adds ------------------------------------------------------
 
-    @property
-    def _target(self) -> str:
-        return f"±{100 * self.target:g} %" if self.relative else f"±{self.target:g}"
+    cells: Sequence[tuple[tuple[Any, ...], ...]]
+    """The cells (puzzles without their index) of each candidate, one or two."""
 
-    def half_width(self, interval: Any) -> float:
-        """Return half the width of an interval of the goal, as its target has it."""
-        low, high = interval.low, interval.high
-        return half_width(low, high) if self.relative else float(high - low) / 2
+    longest: tuple[Puzzle, ...]
+    """Puzzles that include the longest one of the design."""
 
-    @property
-    def extent(self) -> tuple[float, float]:
-        """The smallest and the largest value of the goal that puzzles can have."""
-        return self.N
+    extents: Mapping[str, tuple[float, float]]
+    """The smallest and the largest value of each goal that puzzles can have."""
 
-    def reason_to_stop(self, known: int, spent: int, interval: Interval) -> str:
-        """Return why to stop after `known` answers and `spent` puzzles of the budget, or "".
-
-        The goal is met, lies beyond the puzzles' range, or the budget is spent.
-        """
-        if known >= self.STOP_AFTER:
-            smallest, largest = self.extent
-            if self.half_width(interval) <= self.target:
-                return f"{self.goal} is known to {self._target}"
-            if interval.high < smallest:
-                return f"{self.goal} lies below {smallest}, the least that can be asked"
-            if interval.low > largest:
-                return f"{self.goal} lies above {largest}, the most that can be asked"
-        return f"the budget of {self.budget:,} puzzles is spent" if spent >= self.budget else ""
-
-    @property
-    @abstractmethod
-    def prior_values(self) -> np.ndarray:
-        """All that the prior says, as numbers."""
-
-    @property
-    @abstractmethod
-    def candidates(self) -> Sized:
-        """The places from which the design chooses, without those of dropped cells."""
-
-    @property
-    @abstractmethod
-    def longest(self) -> tuple[Puzzle, ...]:
-        """Puzzles that include the longest one of the design."""
+    prior_values: np.ndarray
+    """All that the prior says, as numbers."""
 
     @abstractmethod
-    def asks(self, puzzle: Puzzle) -> bool:
-        """Whether the design can choose puzzles of a puzzle's cell."""
+    def _place_candidates(self) -> None:
+        """Set `cells`, but for candidates with dropped ones."""
 
     @abstractmethod
-    def check(self, puzzle: Sequence[float]) -> Puzzle:
-        """Return a puzzle with plain numbers; ValueError for a malformed one."""
+    def _check(self, puzzle: Puzzle) -> Puzzle:
+        """Return a puzzle with plain numbers; ValueError for a value out of range."""
 
     @abstractmethod
-    def believe(self, answers: Mapping[Puzzle, Answer]) -> Any:
+    def believe(self, answers: Answers) -> Any:
         """Return the posterior of answers, which does not depend on their order."""
 
     @abstractmethod
@@ -192,76 +151,22 @@ class Plan(ABC):
         """Return the interval of the goal."""
 
     @abstractmethod
-    def choose(
-        self, belief: Any, size: int, known: int, earlier: Sequence[Puzzle]
-    ) -> Iterable[Puzzle]:
-        """Return the `size` new puzzles of most information after `known` answers."""
+    def _choose(self, belief: Any, size: int, known: int) -> np.ndarray:
+        """Return how many puzzles of each candidate come next: after no answers, the pilot's."""
 
     @abstractmethod
-    def say(self, estimate: Any) -> list[str]:
+    def _describe(self, belief: Any, flags: tuple[str, ...], stopped: str) -> Any:
+        """Return the estimate from all answers so far, with flags and why it stopped."""
+
+    @abstractmethod
+    def _say(self, estimate: Any) -> list[str]:
         """Return an estimate in words, a line each."""
 
-    @abstractmethod
-    def describe(self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch]) -> Any:
-        """Return the estimate from answers, with flags and the last batch's reason to stop."""
-
-    def question_run(
-        self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch]
-    ) -> Iterable[str]:
-        """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
-
-        Time is the order of asking, so that the order of telling changes nothing.
-        """
-        known = [p for batch in batches for p in batch.puzzles if p in answers]
-        yield from question_drift([p[:-1] for p in known], [answers[p].correct for p in known])
-        lost = len(self.lost - answers.keys())
-        if lost > CUT_SHARE * (lost + len(answers)):
-            yield (
-                f"{lost} of {lost + len(answers)} puzzles are lost and count as neither right nor "
-                "wrong, which is fair only if the reason has nothing to do with their answers"
-            )
-
-    @cached_property
-    def fingerprint(self) -> dict[str, str]:
-        """The version of the design and a digest of its prior: what a run can't change midway."""
-        rounded = " ".join(f"{value + 0.0:.{DIGEST_DIGITS}g}" for value in self.prior_values.flat)
-        return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
-
-    def next_batch(self, batches: Sequence[Batch], answers: Mapping[Puzzle, Answer]) -> Batch:
-        """Return the batch that follows `batches`, all of whose puzzles have answers or are lost.
-
-        It is chosen by these answers, and by those in cells from which the design never chooses,
-        which are another run's. Answers that are ahead of the design don't sway it, so that the
-        choice is the same whenever they come.
-        """
-        earlier = [puzzle for batch in batches for puzzle in batch.puzzles]
-        known = {puzzle: answers[puzzle] for puzzle in earlier if puzzle not in self.lost}
-        known |= {puzzle: answer for puzzle, answer in answers.items() if not self.asks(puzzle)}
-        belief = self.believe(known)
-        interval = self.find_goal(belief)
-        knowledge = {"n": len(known), **vars(interval)}
-        if stopped := self.reason_to_stop(len(known), len(earlier), interval):
-            return Batch((), **knowledge, stopped=stopped)
-        size = batch_size(len(known), self.budget - len(earlier))
-        return Batch(tuple(self.choose(belief, size, len(known), earlier)), **knowledge)
-
-
-class Design:
-    """Chooses puzzles, takes the answers, and estimates a model's goal from them.
-
-    The state is the answers: `ask`, `estimate` and `done` depend on them, on the settings and on
-    the prior, and on nothing else. So a run that was killed goes on exactly if a new design takes
-    the same answers, in any order.
-    """
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self._told: dict[Puzzle, Answer] = {}
-        self._batches: list[Batch] = []
+    # --- Ask, tell, estimate -----------------------------------------------------------------
 
     @property
-    def told(self) -> Mapping[Puzzle, Answer]:
-        """The answers so far, by puzzle."""
+    def told(self) -> Answers:
+        """The answers so far, by puzzle, in the order of telling."""
         return MappingProxyType(self._told)
 
     @property
@@ -270,9 +175,9 @@ class Design:
 
         As a history it shows how the interval shrank.
         """
-        batches = self._batches or [self.plan.next_batch((), self._told)]
+        batches = self._batches or [self._next_batch(())]
         while not (batches[-1].stopped or self._waiting(batches[-1])):
-            batches.append(self.plan.next_batch(batches, self._told))
+            batches.append(self._next_batch(batches))
         self._batches = batches
         return tuple(batches)
 
@@ -291,8 +196,7 @@ class Design:
         return self._waiting(self.batches[-1])
 
     def _waiting(self, batch: Batch) -> list[Puzzle]:
-        """The puzzles of a batch whose answers are still to come."""
-        return [p for p in batch.puzzles if p not in self._told and p not in self.plan.lost]
+        return [p for p in batch.puzzles if p not in self._told and p not in self.lost]
 
     def tell(
         self,
@@ -308,7 +212,7 @@ class Design:
         answer twice changes nothing. Raises ValueError, and takes none of the answers, if a puzzle
         or an answer is malformed or contradicts an earlier answer.
         """
-        checked, right = [self.plan.check(puzzle) for puzzle in puzzles], list(correct)
+        checked, right = [self._read(puzzle) for puzzle in puzzles], list(correct)
         limited = [False] * len(checked) if cut is None else list(cut)
         if not len(checked) == len(right) == len(limited):
             raise ValueError(
@@ -327,8 +231,17 @@ class Design:
                 )
             new[puzzle] = Answer(answer.correct, before.cut or answer.cut)
         self._told |= new
-        if not all(self.plan.asks(puzzle) for puzzle in new):
+        if not all(self._asks(puzzle) for puzzle in new):
             self._batches = []
+
+    def _read(self, puzzle: Sequence[float]) -> Puzzle:
+        try:
+            whole = self.PUZZLE(*puzzle)
+        except TypeError:
+            names = ", ".join(self.PUZZLE._fields)
+            raise ValueError(f"a puzzle must be ({names}), got {brief(puzzle)}") from None
+        check_integer("index", whole.index, low=0, high=MAX_INDEX)
+        return self._check(whole)
 
     def drop(self, cells: Iterable[Sequence[float]]) -> None:
         """Leave out some cells: a cell is a puzzle without its index, such as (d, N, rho).
@@ -337,11 +250,15 @@ class Design:
         order. Raises ValueError, and drops none, for a malformed cell, and
         if there would be nothing left to ask.
         """
-        dropped = {tuple(self.plan.check((*cell, 0))[:-1]) for cell in cells}
-        plan = replace(self.plan, dropped=self.plan.dropped | dropped)
-        if not len(plan.candidates):
+        before = self._dropped
+        self._dropped |= {tuple(self._read((*cell, 0))[:-1]) for cell in cells}
+        self._place_candidates()
+        if not self.cells:
+            self._dropped = before
+            self._place_candidates()
             raise ValueError("some cell must be left to ask, got all of them to drop")
-        self.plan, self._batches = plan, []
+        self.__dict__.pop("_asked_cells", None)
+        self._batches = []
 
     def lose(self, puzzles: Iterable[Sequence[float]]) -> None:
         """Give up puzzles whose answers never come, such as after a server's error.
@@ -351,38 +268,132 @@ class Design:
         it. The state is then the answers, the lost puzzles and the dropped cells, in any order.
         Raises ValueError, and gives up none, for a malformed puzzle.
         """
-        lost = frozenset(map(self.plan.check, puzzles))
+        lost = frozenset(map(self._read, puzzles))
         if not lost.issubset(self.ask()):
             self._batches = []
-        self.plan = replace(self.plan, lost=self.plan.lost | lost)
+        self.lost |= lost
 
     def estimate(self) -> Any:
         """Return the estimate from all answers so far, with flags and the reason to stop."""
-        return self.plan.describe(self._told, self.batches)
+        return self.describe(self.batches)
 
     def summary(self) -> list[str]:
         """Return the reason to stop, the estimate and its flags in words, each a line."""
         estimate = self.estimate()
         return [
             f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            *self.plan.say(estimate),
+            *self._say(estimate),
             *(f"note: {flag}" for flag in estimate.flags),
         ]
 
     @property
-    def goal(self) -> str:
+    def wanted(self) -> str:
         """The goal and its target in words, such as ECL50 ±20 %."""
-        return self.plan.wanted
+        return f"{self.goal} {self._wanted_width}"
+
+    @property
+    def _wanted_width(self) -> str:
+        return f"±{100 * self.target:g} %" if self.relative else f"±{self.target:g}"
 
     @property
     def line(self) -> str:
         """What is known now, and how many puzzles come next or why none do, in a line."""
-        plan, batch, left = self.plan, self.batches[-1], self.ask()
+        batch, left = self.batches[-1], self.ask()
         if len(left) < len(batch.puzzles):  # a part of it was answered
-            interval = plan.find_goal(plan.believe(self._told))
-            batch = Batch(tuple(left), len(self._told), **vars(interval))
-        known = describe_interval(batch, plan.extent)
-        return f"n {batch.n}, {plan.goal} {known}, {batch.stopped or f'next {len(left)}'}"
+            interval = self.find_goal(self.believe(self._told))
+            batch = Batch(tuple(left), len(self._told), *interval)
+        known = describe_interval(batch, self.extents[self.goal])
+        return f"n {batch.n}, {self.goal} {known}, {batch.stopped or f'next {len(left)}'}"
+
+    # --- The rules ---------------------------------------------------------------------------
+
+    def _next_batch(self, batches: Sequence[Batch]) -> Batch:
+        """Return the batch that follows `batches`, all of whose puzzles have answers or are lost.
+
+        It is chosen by these answers, and by those in cells from which the design never chooses,
+        which are another run's. Answers that are ahead of the design don't sway it, so that the
+        choice is the same whenever they come.
+        """
+        earlier = [puzzle for batch in batches for puzzle in batch.puzzles]
+        known = {puzzle: self._told[puzzle] for puzzle in earlier if puzzle not in self.lost}
+        known |= {p: answer for p, answer in self._told.items() if not self._asks(p)}
+        belief = self.believe(known)
+        interval = self.find_goal(belief)
+        if stopped := self.reason_to_stop(len(known), len(earlier), interval):
+            return Batch((), len(known), *interval, stopped)
+        size = batch_size(len(known), self.budget - len(earlier))
+        counts = self._choose(belief, size, len(known))
+        return Batch(tuple(self._number(counts, earlier)), len(known), *interval)
+
+    @cached_property
+    def _asked_cells(self) -> frozenset[tuple[Any, ...]]:
+        return frozenset(cell for cells in self.cells for cell in cells)
+
+    def _asks(self, puzzle: Puzzle) -> bool:
+        """Whether the design can choose puzzles of a puzzle's cell."""
+        return puzzle[:-1] in self._asked_cells
+
+    def _number(self, counts: np.ndarray, earlier: Iterable[Puzzle]) -> Iterable[Puzzle]:
+        """Yield new puzzles of each candidate, as many as its count, one of each in turn.
+
+        Indices continue after those of `earlier`.
+        """
+        used = Counter(puzzle[:-1] for puzzle in earlier)
+        for turn in range(counts.max(initial=0)):
+            for place in np.flatnonzero(counts > turn).tolist():
+                cells = self.cells[place]
+                before = sum(used[cell] for cell in cells) + 2 * place
+                cell = cells[-1] if before % OTHER_EVERY == OTHER_EVERY - 1 else cells[0]
+                yield self.PUZZLE(*cell, used[cell])
+                used[cell] += 1
+
+    def reason_to_stop(self, known: int, spent: int, interval: Interval) -> str:
+        """Return why to stop after `known` answers and `spent` puzzles of the budget, or "".
+
+        The goal is met, lies beyond the puzzles' range, or the budget is spent.
+        """
+        if known >= self.STOP_AFTER:
+            smallest, largest = self.extents[self.goal]
+            if self.half_width(interval) <= self.target:
+                return f"{self.goal} is known to {self._wanted_width}"
+            if interval.high < smallest:
+                return f"{self.goal} lies below {smallest}, the least that can be asked"
+            if interval.low > largest:
+                return f"{self.goal} lies above {largest}, the most that can be asked"
+        return f"the budget of {self.budget:,} puzzles is spent" if spent >= self.budget else ""
+
+    def half_width(self, interval: Any) -> float:
+        """Return half the width of an interval of the goal, as its target has it."""
+        low, high = interval.low, interval.high
+        return half_width(low, high) if self.relative else float(high - low) / 2
+
+    @cached_property
+    def fingerprint(self) -> dict[str, str]:
+        """The version of the design and a digest of its prior: what a run can't change midway."""
+        rounded = " ".join(f"{value + 0.0:.{DIGEST_DIGITS}g}" for value in self.prior_values.flat)
+        return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
+
+    def describe(self, batches: Sequence[Batch] = ()) -> Any:
+        """Return the estimate from all answers so far, without a choice of further puzzles.
+
+        `batches` say in which order puzzles were asked, and why no more are.
+        """
+        stopped = batches[-1].stopped if batches else ""
+        return self._describe(self.believe(self._told), tuple(self._question_run(batches)), stopped)
+
+    def _question_run(self, batches: Sequence[Batch]) -> Iterable[str]:
+        """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
+
+        Time is the order of asking, so that the order of telling changes nothing.
+        """
+        known = [p for batch in batches for p in batch.puzzles if p in self._told]
+        yield from question_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
+        lost, told = len(self.lost - self._told.keys()), len(self._told)
+        if lost > CUT_SHARE * (lost + told):
+            yield (
+                f"{lost} of {lost + told} puzzles are lost and count as neither right nor "
+                "wrong, which is fair only if the reason has nothing to do with their answers"
+            )
 
 
 @dataclass(frozen=True)
@@ -390,12 +401,13 @@ class Adaptive:
     """A benchmark's adaptive design.
 
     `knobs` are the benchmark's knobs that its design decides, in the order of a puzzle's values,
-    after which comes the index. `goals` are what it can estimate. `make` returns a
-    design from `goal`, `target` and `budget`, and raises ValueError for one that is out of range.
+    after which comes the index. `goals` are what it can estimate, with usual targets. `make`
+    returns a design from `goal`, `target` and `budget`, and raises ValueError for one that is out
+    of range.
     """
 
     knobs: tuple[str, ...]
-    goals: tuple[Goal, ...]
+    goals: Mapping[str, str]
     make: Callable[..., Design]
 
     @property
@@ -417,24 +429,22 @@ class Adaptive:
         ValueError for another goal, and for a budget or a span out of range.
         """
         if span is not None:
-            check_range("range", span)
-        limits: dict[str, Any] = {"budget": BUDGET if budget is None else budget}
-        limits |= {} if span is None else {"N": span}
-        for known in self.goals:
-            percent = r"\s*%" if known.relative else ""
-            number = r"(\d{1,6}(?:\.\d{1,6})?)"
-            wanted = rf"\s*{known.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
-            if match := re.fullmatch(wanted, str(goal)):
-                target = float(match[1]) / 100 if known.relative else float(match[1])
-                until = {"goal": known.name, "target": target} | limits
-                self.make(**until)
-                return until
-        examples = " or ".join(known.name + known.example for known in self.goals)
-        raise ValueError(f"until must be as {examples}, got {brief(goal)}")
+            _check_range("range", span)
+        number = r"(\d{1,6}(?:\.\d{1,6})?)"
+        wanted = rf"\s*(\w+?)(?:\s*(?:±|\+/?-)\s*|\s+){number}\s*(%?)\s*"
+        found = re.fullmatch(wanted, str(goal))
+        known = found is not None and self.goals.get(found[1])
+        if not (found and known) or known.endswith("%") != bool(found[3]):
+            examples = " or ".join(name + usual for name, usual in self.goals.items())
+            raise ValueError(f"until must be as {examples}, got {brief(goal)}")
+        target = float(found[2]) / 100 if found[3] else float(found[2])
+        until = {"goal": found[1], "target": target, "budget": BUDGET if budget is None else budget}
+        until |= {} if span is None else {"N": span}
+        self.make(**until)
+        return until
 
 
-def is_cut(sample: Row) -> bool:
-    """Return whether a sample's response was cut off."""
+def _is_cut(sample: Row) -> bool:
     return (
         str(sample["outcome"]).endswith("max_context")
         or ending(sample.get("finish_reason")) == "cut"
@@ -443,7 +453,7 @@ def is_cut(sample: Row) -> bool:
 
 FACTS = (
     column("index", "float64", lambda sample: read_count(sample["doc"], "index")),
-    column("cut", bool, is_cut),
+    column("cut", bool, _is_cut),
 )
 """The columns of a frame from which a run is replayed, beside loads and correct."""
 
@@ -503,13 +513,11 @@ def describe_interval(interval: Any, extent: tuple[float, float], unit: str = ""
     """
     if np.isnan(interval.value) or (interval.low < extent[0] and interval.high > extent[1]):
         return "not determined"
-
-    def number(value: float) -> str:
-        if np.isnan(value):
-            return "none"
-        return beyond(value, *extent) or f"{value:.3g}"
-
-    return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)}){unit}"
+    value, low, high = (
+        "none" if np.isnan(end) else beyond(end, *extent) or f"{end:.3g}"
+        for end in (interval.value, interval.low, interval.high)
+    )
+    return f"{value} ({low} to {high}){unit}"
 
 
 def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
@@ -524,7 +532,7 @@ def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
         )
 
 
-def check_range(name: str, span: object) -> None:
+def _check_range(name: str, span: object) -> None:
     """Raise ValueError unless a range is the least and the most N, some way apart."""
     ends = span if isinstance(span, list | tuple) else ()
     whole = len(ends) == 2 and all(isinstance(end, Integral) for end in ends)

@@ -3,12 +3,9 @@
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp
-
-from cogniload_analysis.sentences import Sentences
-
-say = Sentences("replay")
 
 FALLEN = 1.6
 """The logarithm of the likelihood ratio from which a fall counts."""
@@ -38,6 +35,25 @@ STEPS, LARGEST_LOGIT = 10, 6.0
 """Newton's steps of a fit, and the largest logit on their way."""
 
 
+def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
+    """Yield a sentence if accuracy changed over responses in the order of time.
+
+    A fall counts by its likelihood ratio, which is averaged over its places; a rise must be much
+    clearer. The sentence names the clearest place. Arguments as for `score_drift`.
+    """
+    if len(np.asarray(correct)) < LEAST:
+        return
+    drift = score_drift(cells, correct)
+    ratios = -EXPECTED * drift[drift != 0] - EXPECTED**2 / 2
+    fallen = len(ratios) and logsumexp(ratios) - np.log(len(ratios)) > FALLEN
+    if fallen or drift.max() > RISEN:
+        first, side = (drift.argmin(), "fewer") if fallen else (drift.argmax(), "more")
+        yield (
+            f"accuracy changed during the run: from puzzle {first + 1} on, in the order of asking, "
+            f"{side} are solved than the earlier ones say"
+        )
+
+
 def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     """Return, for each response, the score statistic of a change of accuracy from it on.
 
@@ -50,7 +66,7 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     loads, place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)
     place, right = place.ravel(), np.asarray(correct, dtype=float)
     total, solved = np.bincount(place).astype(float), np.bincount(place, right)
-    levels = [level_of(load) for load in loads.T]
+    levels = [_rank(load) for load in loads.T]
     curve = curve_terms(np.stack(levels, axis=1), place)
     p = fit_curve(curve, total, solved)
     variance = np.maximum(p * (1 - p), LEAST_VARIANCE)
@@ -67,35 +83,30 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     mean = p + variance * (shared + own)
     # What levels and cells explain of a change is no sign of it.
     share = variance * weight
-    moved = sums_from(share[place, None] * left[place, None] * terms[place])
-    explained = sums_from((2 * count_later(place) + 1) * ((share * APART) ** 2 * left)[place])
+    moved = _sums_from(share[place, None] * left[place, None] * terms[place])
+    explained = _sums_from((2 * _count_later(place) + 1) * ((share * APART) ** 2 * left)[place])
     explained += np.sum(moved * np.linalg.solve(precision, moved.T).T, axis=1)
-    information = sums_from((share * weight)[place]) - explained
+    information = _sums_from((share * weight)[place]) - explained
     seen = information > INFORMATION * (total @ (variance * weight**2)) / 4
-    score = sums_from((right - mean[place]) * weight[place])
+    score = _sums_from((right - mean[place]) * weight[place])
     return np.where(seen, score / np.sqrt(np.where(seen, information, 1)), 0)
 
 
-def level_of(load: np.ndarray) -> np.ndarray:
+def _rank(load: np.ndarray) -> np.ndarray:
     """Return the rank of each cell's load among its levels, of MOST_LEVELS at most."""
     ranks = np.unique(load, return_inverse=True)[1]
     levels: np.ndarray = ranks * MOST_LEVELS // max(MOST_LEVELS, ranks.max(initial=0) + 1)
     return levels
 
 
-def count_later(place: np.ndarray) -> np.ndarray:
+def _count_later(place: np.ndarray) -> np.ndarray:
     """Return how many later responses are of the same cell as each."""
-    order = np.argsort(place, kind="stable")
-    ends = np.cumsum(np.bincount(place))
-    later = np.empty(len(place))
-    later[order] = ends[place[order]] - 1 - np.arange(len(place))
-    return later
+    return pd.Series(place).groupby(place).cumcount(ascending=False).to_numpy()
 
 
-def sums_from(values: np.ndarray) -> np.ndarray:
+def _sums_from(values: np.ndarray) -> np.ndarray:
     """Return the sums of values from each of them on."""
-    sums: np.ndarray = np.cumsum(values[::-1], axis=0)[::-1]
-    return sums
+    return np.cumsum(values[::-1], axis=0)[::-1]
 
 
 def curve_terms(ranks: np.ndarray, place: np.ndarray) -> np.ndarray:
@@ -113,19 +124,3 @@ def fit_curve(terms: np.ndarray, total: np.ndarray, solved: np.ndarray) -> np.nd
         slope = terms.T @ (solved - total * p) - line / CURVED**2
         line += np.linalg.solve(precision, slope)
     return expit(np.clip(terms @ line, -LARGEST_LOGIT, LARGEST_LOGIT))
-
-
-def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
-    """Yield a sentence if accuracy changed over responses in the order of time.
-
-    A fall counts by its likelihood ratio, which is averaged over its places; a rise must be much
-    clearer. The sentence names the clearest place. Arguments as for `score_drift`.
-    """
-    if len(np.asarray(correct)) < LEAST:
-        return
-    drift = score_drift(cells, correct)
-    ratios = -EXPECTED * drift[drift != 0] - EXPECTED**2 / 2
-    if len(ratios) and logsumexp(ratios) - np.log(len(ratios)) > FALLEN:
-        yield say("drifted", first=int(drift.argmin()) + 1, side="fewer")
-    elif drift.max() > RISEN:
-        yield say("drifted", first=int(drift.argmax()) + 1, side="more")

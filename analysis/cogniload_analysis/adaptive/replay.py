@@ -7,117 +7,82 @@ of the design chose the puzzles.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cogniload_analysis.adaptive.design import Answer, Batch, Plan, batch_size
-from cogniload_analysis.display.figures import COLOURS, Panel, Series, draw_panels
+from cogniload_analysis.adaptive.design import Batch, Design, batch_size
+from cogniload_analysis.display.figures import COLOURS, Panel, Series
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("replay")
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
-
-Answers = Mapping[Any, Answer]
-"""Answers by puzzle, in the order of asking."""
+SETTINGS = ("goal", "target", "budget", "N")
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """A replayed adaptive run: its plan, batches, answers by puzzle, and their estimate.
+    """A replayed adaptive run: a design that was told its answers, batches, and the estimate.
 
-    `about` says whose run it is, by column of a table. `prior` names the plan's prior; it is not
+    `about` says whose run it is, by column of a table. `prior` names the design's prior; it is not
     that of the run unless `same_prior`. The last of the `batches` has no puzzles: it says what was
     known at the end.
     """
 
     about: Mapping[str, Any]
-    plan: Plan
+    design: Design
     prior: str
     same_prior: bool
     batches: tuple[Batch, ...]
-    answers: Answers
     estimate: Any
 
 
 def find_replay(
-    rows: pd.DataFrame,
-    about: Mapping[str, Any],
-    make_plans: Callable[[Mapping[str, Any]], Mapping[str, Plan]],
-    puzzle: Any,
+    rows: pd.DataFrame, about: Mapping[str, Any], kinds: Mapping[str, Callable[..., Design]]
 ) -> Replay | None:
     """Return the replay of responses; None unless all are of one adaptive run.
 
-    `make_plans` takes the settings as the results name them, and returns a plan for each prior that
-    is at hand, by its name; ValueError or TypeError for settings of no design. The results name the
-    prior, or hold its digest; older ones say nothing of it, and had the first. That one also stands
-    in for a prior that is not at hand. `puzzle` is the design's kind of puzzle, whose fields are
-    columns of `rows`.
+    `kinds` make a design of the settings that the results name, by the name of its prior. The
+    results name the prior too, or hold its digest; older ones say nothing of it, and had the first.
+    That one also stands in for a prior that is not at hand.
     """
-    settings, answers = read_until(rows["until"]), read_answers(rows, puzzle)
-    if not (settings and answers):
+    texts = rows["until"].unique()
+    until = json.loads(texts[0] or "{}") if len(texts) == 1 else {}
+    if not until or rows["index"].isna().any():
         return None
     try:
-        plans = make_plans(settings)
-    except (ValueError, TypeError):
+        settings = {name: until[name] for name in SETTINGS if name in until}
+        designs = {prior: make(**settings) for prior, make in kinds.items()}
+    except (ValueError, TypeError):  # settings of no design
         return None
-    first, prior = next(iter(plans)), settings.get("prior")
-    known = (
-        name for name, plan in plans.items() if prior in (None, name, plan.fingerprint["prior"])
-    )
-    name = next(known, "")
-    plan = plans[name or first]
-    batches = replay(plan, answers)
-    estimate = plan.describe(answers, batches)
-    return Replay(about, plan, name or first, bool(name), batches, answers, estimate)
+    known = [
+        prior
+        for prior, design in designs.items()
+        if until.get("prior") in (None, prior, design.fingerprint["prior"])
+    ]
+    prior = next(iter(known or designs))
+    design = designs[prior]
+    puzzles = rows.astype({"index": int})[list(design.PUZZLE._fields)]
+    if puzzles.duplicated().any():
+        return None
+    design.tell(puzzles.itertuples(index=False), rows["correct"], rows["cut"])
+    batches = replay(design)
+    return Replay(about, design, prior, bool(known), batches, design.describe(batches))
 
 
-def read_until(until: pd.Series) -> dict[str, Any]:
-    """Return the object that a column of JSON holds; an empty one unless all rows agree."""
-    texts = until.unique()
-    settings: dict[str, Any] = json.loads(texts[0] or "{}") if len(texts) == 1 else {}
-    return settings
-
-
-def set_up(kind: type[Any], values: Mapping[str, Any], **known: Any) -> Any:
-    """Return the plan of a kind by the settings among the values; others are ignored.
-
-    Raises ValueError or TypeError if they are out of range.
-    """
-    names = {each.name for each in fields(kind) if not each.kw_only} & values.keys()
-    return kind(**{name: values[name] for name in names} | known)
-
-
-def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
-    """Return the answers by puzzle, in the order of asking.
-
-    There are none if a puzzle has no index, or was answered more than once.
-    """
-    if rows["index"].isna().any():
-        return {}
-    columns = rows.astype({"index": int})[list(puzzle._fields)]
-    puzzles = [puzzle(*row) for row in columns.itertuples(index=False)]
-    in_order = map(Answer, rows["correct"].tolist(), rows["cut"].tolist())
-    answers = dict(zip(puzzles, in_order, strict=True))
-    return answers if len(answers) == len(puzzles) else {}
-
-
-def replay(plan: Plan, answers: Answers) -> tuple[Batch, ...]:
+def replay(design: Design) -> tuple[Batch, ...]:
     """Return the batches of a run, from its answers in the order of asking."""
-    puzzles = tuple(answers)
+    puzzles = tuple(design.told)
     batches: list[Batch] = []
     start = 0
     while not batches or batches[-1].puzzles:
-        known = {puzzle: answers[puzzle] for puzzle in puzzles[:start]}
-        goal = plan.find_goal(plan.believe(known))
+        goal = design.find_goal(design.believe({p: design.told[p] for p in puzzles[:start]}))
         batch = puzzles[start : start + batch_size(start, len(puzzles) - start)]
-        stopped = "" if batch else plan.reason_to_stop(start, start, goal)
-        batches.append(Batch(batch, start, **vars(goal), stopped=stopped))
+        stopped = "" if batch else design.reason_to_stop(start, start, goal)
+        batches.append(Batch(batch, start, *goal, stopped))
         start += len(batch)
     return tuple(batches)
 
@@ -134,24 +99,24 @@ def run_row(run: Replay) -> dict[str, Any]:
     (half that of the goal's interval) and first_width (after the pilot), flags (joined by " | ")
     and stopped.
     """
-    plan, estimate = run.plan, run.estimate
+    design, estimate = run.design, run.estimate
     after_pilot = run.batches[min(1, len(run.batches) - 1)]
     return {
         **run.about,
-        "goal": plan.goal,
-        "target": plan.target,
-        "relative": plan.relative,
-        "wanted": plan.wanted,
-        "budget": plan.budget,
-        "smallest_N": plan.N[0],
-        "largest_N": plan.N[1],
+        "goal": design.goal,
+        "target": design.target,
+        "relative": design.relative,
+        "wanted": design.wanted,
+        "budget": design.budget,
+        "smallest_N": design.N[0],
+        "largest_N": design.N[1],
         "prior": run.prior,
         "same_prior": run.same_prior,
         "n": estimate.n,
-        "cut": sum(answer.cut for answer in run.answers.values()),
+        "cut": sum(answer.cut for answer in design.told.values()),
         "batches": len(run.batches) - 1,
-        "width": plan.half_width(run.batches[-1]),
-        "first_width": plan.half_width(after_pilot),
+        "width": design.half_width(run.batches[-1]),
+        "first_width": design.half_width(after_pilot),
         "flags": " | ".join(estimate.flags),
         "stopped": estimate.stopped,
     }
@@ -167,14 +132,14 @@ def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
     rows = [
         {
             **run.about,
-            "goal": run.plan.goal,
-            "relative": run.plan.relative,
+            "goal": run.design.goal,
+            "relative": run.design.relative,
             "batch": number,
             "n": batch.n,
             "value": batch.value,
             "low": batch.low,
             "high": batch.high,
-            "width": run.plan.half_width(batch),
+            "width": run.design.half_width(batch),
             "puzzles": len(batch.puzzles),
         }
         for run in replays
@@ -214,10 +179,6 @@ def set_ends(low: float, high: float) -> str:
     return f"{set_value(low)} to {set_value(high)}"
 
 
-SHOWS = set_value, set_ends, set_width
-"""The functions that set the columns of adaptive runs in `data/tables.toml`."""
-
-
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
     width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))
@@ -251,7 +212,7 @@ def say_stop(row: Mapping[Any, Any]) -> list[str]:
 
 
 def curve_panel(
-    points: pd.DataFrame, curve: pd.DataFrame, label: str, finish: Callable[[Axes], None]
+    points: pd.DataFrame, curve: pd.DataFrame, label: str, finish: Callable[[Any], None]
 ) -> Panel:
     """Return the panel of a curve over a load, with its band and what was measured there.
 
@@ -259,7 +220,7 @@ def curve_panel(
     grows with its number of puzzles.
     """
 
-    def finish_curve(axes: Axes) -> None:
+    def finish_curve(axes: Any) -> None:
         band = curve["level"].to_numpy(float), curve["low"], curve["high"]
         axes.fill_between(*band, color=COLOURS[1], alpha=0.15, linewidth=0)
         areas = 80 * points["puzzles"] / points["puzzles"].max()
@@ -275,8 +236,8 @@ def curve_panel(
     return Panel(series, label, "Accuracy", "", finish_curve)
 
 
-def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
-    """Draw the goal's interval by the number of answers, from the rows of `batch_table`.
+def shrink_panel(batches: pd.DataFrame, label: str) -> Panel:
+    """Return the panel of the goal's interval by the number of answers: rows of `batch_table`.
 
     The axis is logarithmic where the goal is relative and was found to be above 0.
     """
@@ -286,7 +247,7 @@ def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
     shown = (bounded[name] for name in ("n", "value", "low", "high"))
     series = Series("the goal, 95 % interval", *shown)
 
-    def finish(axes: Axes) -> None:
+    def finish(axes: Any) -> None:
         axes.set_xlim(0)
         if logarithmic:
             axes.set_yscale("log")
@@ -295,4 +256,4 @@ def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
             axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
             axes.minorticks_off()
 
-    return draw_panels([Panel([series], "Answers", label, "", finish)], height=2.4)
+    return Panel([series], "Answers", label, "", finish)

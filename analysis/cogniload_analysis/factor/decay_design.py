@@ -14,34 +14,21 @@ where the floor is what guessing solves, and the cap what is lost however easy a
 posterior of these four is held on a grid that closes in on it, so no shape is assumed of it.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
-from reprlib import repr as brief
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.design import (
-    Answer,
-    Batch,
-    Goal,
-    Interval,
-    Plan,
-    describe_interval,
-)
+from cogniload_analysis.adaptive.design import Answers, Interval, describe_interval
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.published import published_table
-from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import TAILS
-from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
-
-say = Sentences("decay")
 
 PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
 WIDER = 2.0
@@ -75,6 +62,9 @@ LOW_CAP = 0.95
 """A cap is said to be low if its median is: its upper end falls below only after many answers."""
 
 
+PARAMETERS = ("N_eff", "CDF", "CDO", "cap", "floor")
+
+
 class Puzzle(NamedTuple):
     """A puzzle's place in the generator, for one context and seed: its complexity and its index."""
 
@@ -82,8 +72,7 @@ class Puzzle(NamedTuple):
     index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
 
 
-@dataclass(frozen=True)
-class DecayPrior:
+class DecayPrior(NamedTuple):
     """What is known of a decay before any answer: little, by the published ones.
 
     ln(-CDF) is normal with `mean` and `deviation`; N_eff, which below 0 says how far the decay has
@@ -129,17 +118,13 @@ class DecayBelief:
 
     def accuracy(self, N: np.ndarray) -> np.ndarray:
         """Return the accuracy of each at each N, a row each."""
-        return decay_accuracy(N, *(values[:, None] for values in self.parameters))
-
-    @property
-    def parameters(self) -> tuple[np.ndarray, ...]:
-        """All but the weights."""
-        return self.CDF, self.N_eff, self.cap, self.floor
+        line = _decay(N, self.CDF[:, None], self.N_eff[:, None])
+        floor = self.floor[:, None]
+        return floor + (1 - floor) * np.minimum(self.cap[:, None], line)
 
     def interval(self, values: np.ndarray) -> Interval:
         """Return the median and the middle 95 % of a value of each."""
-        ends = TAILS[0], 0.5, TAILS[1]
-        low, middle, high = weighted_quantiles(values, self.weights, ends)
+        low, middle, high = weighted_quantiles(values, self.weights, (TAILS[0], 0.5, TAILS[1]))
         return Interval(middle, low, high)
 
 
@@ -168,136 +153,20 @@ class DecayEstimate:
     stopped: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class DecayPlan(Plan):
-    """What decides, with the answers, which puzzles a design asks.
-
-    The target is a share of N_eff or CDF, or in units of the CDO. With None, `N` is the
-    paper's range of the suite. The others are those of `Plan`.
-    """
-
-    VERSION = "2"
-    GOALS = (
-        Goal("N_eff", relative=True),
-        Goal("CDF", relative=True),
-        Goal("CDO", relative=False, example="±0.2"),
-    )
-    STOP_AFTER = 128
-
-    goal: str = "N_eff"
-    target: float = 0.20
-    budget: int = 1500
-    N: tuple[int, int] = None  # type: ignore[assignment]  # a pair once it is checked
-    suite: str = "symbolic"
-    prior: DecayPrior = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        check_choice("suite", self.suite, tuple(COMPLEXITY_COLUMNS))
-        if self.N is None:
-            object.__setattr__(self, "N", (min(self.knob.default), max(self.knob.default)))
-        super().__post_init__()
-        for end in self.N:
-            check_integer("N", end, low=self.knob.low, high=self.knob.high)
-
-    @property
-    def knob(self) -> Knob:
-        """The suite's knob of complexity."""
-        benchmark = FACTOR.suites[self.suite]
-        return next(knob for knob in benchmark.knobs if knob.name == COMPLEXITY_COLUMNS[self.suite])
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """The range of N; a CDF or a CDO has no end."""
-        return self.N if self.goal == "N_eff" else (-np.inf, np.inf)
-
-    @property
-    def prior_values(self) -> np.ndarray:
-        """The four numbers of the prior, then the caps and the floors with their chances."""
-        discrete = [*CAPS, *CAPS.values(), *FLOORS, *FLOORS.values()]
-        return np.array([*vars(self.prior).values(), *discrete])
-
-    @cached_property
-    def candidates(self) -> np.ndarray:
-        """The N of puzzles, but for dropped ones: all of the range, or forty of them."""
-        N = np.unique(np.round(np.linspace(*self.N, MOST_ASKED))).astype(int)
-        return np.array([n for n in N if (n,) not in self.dropped], int)
-
-    @property
-    def longest(self) -> tuple[Puzzle, ...]:
-        """A puzzle with the largest N."""
-        return (Puzzle(self.N[1], 0),)
-
-    def asks(self, puzzle: Puzzle) -> bool:
-        """Whether a puzzle is of an N that the design can ask."""
-        return puzzle.N in self.candidates
-
-    def check(self, puzzle: Sequence[float]) -> Puzzle:
-        """Return a puzzle with plain numbers; ValueError for anything else."""
-        try:
-            N, index = puzzle
-        except (TypeError, ValueError):
-            raise ValueError(f"a puzzle must be (N, index), got {brief(puzzle)}") from None
-        index = check_integer("index", index, low=0, high=design.MAX_INDEX)
-        return Puzzle(check_integer("N", N, low=self.knob.low, high=self.knob.high), index)
-
-    def believe(self, answers: Mapping[Puzzle, Answer]) -> DecayBelief:
-        """Return the posterior on a grid that has closed in on it."""
-        return find_decay(count_answers(answers), self.prior)
-
-    def find_goal(self, belief: DecayBelief) -> Interval:
-        """Return the interval of N_eff, CDF or CDO."""
-        return belief.interval(getattr(belief, self.goal))
-
-    def choose(
-        self, belief: DecayBelief, size: int, known: int, earlier: Sequence[Puzzle]
-    ) -> list[Puzzle]:
-        """Return the pilot, spread evenly over N, or the puzzles that narrow the goal most."""
-        counts = design.spread(size, len(self.candidates))
-        if known:
-            counts = choose_counts(belief, self, size)
-        return number_puzzles(self.candidates, counts, earlier)
-
-    def describe(self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch]) -> DecayEstimate:
-        """Return the `DecayEstimate` that answers say, with flags and the reason to stop."""
-        belief, N = self.believe(answers), self.candidates
-        goal = self.find_goal(belief)
-        bands = pd.DataFrame([vars(belief.interval(column)) for column in belief.accuracy(N).T])
-        intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
-        start = belief.interval(belief.start)
-        right = any(answer.correct for answer in answers.values())
-        unknown = {} if right else dict.fromkeys(("CDF", "CDO"), design.Interval(*3 * [np.nan]))
-        return DecayEstimate(
-            n=len(answers),
-            **intervals | unknown,
-            no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
-            half_width=self.half_width(goal),
-            over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),
-            flags=(
-                *find_flags(intervals, start, answers, self.N),
-                *self.question_run(answers, batches),
-            ),
-            stopped=batches[-1].stopped,
-        )
-
-    def say(self, estimate: DecayEstimate) -> list[str]:
-        """Return N_eff, CDF and CDO in words."""
-        endless = -np.inf, np.inf
-        return [
-            f"N_eff {describe_interval(estimate.N_eff, self.N)}, "
-            f"no phase without errors in {estimate.no_phase_1:.0%} of the posterior",
-            f"CDF   {describe_interval(estimate.CDF, endless)}",
-            f"CDO   {describe_interval(estimate.CDO, endless)}",
-        ]
-
-
 class DecayDesign(design.Design):
     """Asks for puzzles of one context, takes the answers, and estimates a model's decay.
 
-    `target`, `budget`, `N`, `suite` and `goal` as in `DecayPlan`; a puzzle is (N, index), where
-    N is the op of the realistic suite. Raises ValueError for a setting that is out of range. What
-    `Design` promises holds: the same answers, in any order, give the same puzzles. `estimate`
-    returns a `DecayEstimate`.
+    The `target` is a share of N_eff or CDF, or in units of the CDO. `N` is the range of the
+    complexity, by default the paper's of the `suite`; a puzzle is (N, index), where N is the op of
+    the realistic suite. Raises ValueError for a setting that is out of range. What `Design`
+    promises holds: the same answers, in any order, give the same puzzles. `estimate` returns a
+    `DecayEstimate`.
     """
+
+    VERSION = "2"
+    GOALS: ClassVar = {"N_eff": "±20%", "CDF": "±20%", "CDO": "±0.2"}
+    STOP_AFTER = 128
+    PUZZLE = Puzzle
 
     def __init__(
         self,
@@ -308,30 +177,132 @@ class DecayDesign(design.Design):
         suite: str = "symbolic",
         goal: Literal["N_eff", "CDF", "CDO"] = "N_eff",
     ) -> None:
-        super().__init__(DecayPlan(goal, target, budget, N, suite, prior=published_prior()))  # type: ignore[arg-type]
+        check_choice("suite", suite, tuple(COMPLEXITY_COLUMNS))
+        knobs = {knob.name: knob for knob in FACTOR.suites[suite].knobs}
+        self._knob = knobs[COMPLEXITY_COLUMNS[suite]]
+        self.prior = published_prior()
+        paper = min(self._knob.default), max(self._knob.default)
+        super().__init__(goal, target, budget, paper if N is None else N)
+        for end in self.N:
+            check_integer("N", end, low=self._knob.low, high=self._knob.high)
+        self.longest = (Puzzle(self.N[1], 0),)
+        endless = -np.inf, np.inf
+        self.extents = {"N_eff": self.N, "CDF": endless, "CDO": endless}
+        discrete = [*CAPS, *CAPS.values(), *FLOORS, *FLOORS.values()]
+        self.prior_values = np.array([*self.prior, *discrete])
+
+    def _place_candidates(self) -> None:
+        every = np.unique(np.round(np.linspace(*self.N, MOST_ASKED))).astype(int)
+        self.cells = [((N,),) for N in every.tolist() if (N,) not in self._dropped]
+        self.candidates = np.array([N for ((N,),) in self.cells], int)
+        """The N of puzzles: all of the range, or forty of them."""
+
+    def _check(self, puzzle: Puzzle) -> Puzzle:
+        N = check_integer("N", puzzle.N, low=self._knob.low, high=self._knob.high)
+        return Puzzle(N, int(puzzle.index))
+
+    def believe(self, answers: Answers) -> DecayBelief:
+        """Return the posterior on a grid that has closed in on it."""
+        rows = [(puzzle.N, answer.correct) for puzzle, answer in answers.items()]
+        by_N = pd.DataFrame(rows, columns=["N", "correct"], dtype=int).groupby("N")["correct"]
+        return find_decay(by_N.agg(right="sum", total="size").reset_index(), self.prior)
+
+    def find_goal(self, belief: DecayBelief) -> Interval:
+        """Return the interval of N_eff, CDF or CDO."""
+        return belief.interval(getattr(belief, self.goal))
+
+    def _choose(self, belief: DecayBelief, size: int, known: int) -> np.ndarray:
+        """Return how many puzzles of each N narrow the goal most.
+
+        What answers would say of the goals is taken to be linear in the share of right ones (Bayes
+        linear). The goals' variances are each over the present one and weighted.
+        """
+        if not known:  # the pilot
+            return design.spread(size, len(self.candidates))
+        accuracy, weights = belief.accuracy(self.candidates), belief.weights
+        apart = accuracy - weights @ accuracy
+        covariance = (apart * weights[:, None]).T @ apart
+        noise = np.maximum(weights @ (accuracy * (1 - accuracy)), LEAST_CHANCE)
+        toward = np.array(list(self._goal_covariances(belief, apart)))
+        return design.narrow(covariance, toward, noise, np.zeros(len(noise), int), size)
+
+    def _goal_covariances(self, belief: DecayBelief, apart: np.ndarray) -> Iterable[np.ndarray]:
+        """Yield the covariance of each goal with the accuracies, over its deviation, weighted.
+
+        N_eff counts as its logarithm, and only as far as puzzles go: from half the smallest N to
+        twice the largest.
+        """
+        smallest, largest = self.N
+        values = {
+            "N_eff": np.log(np.clip(belief.N_eff, smallest / 2, 2 * largest)),
+            "CDF": np.log(-belief.CDF),
+            "CDO": np.clip(belief.CDO, LEAST_CDO, MOST_CDO),
+        }
+        for goal, value in values.items():
+            away = value - belief.weights @ value
+            deviation = np.sqrt(belief.weights @ away**2)
+            weight = 1.0 if goal == self.goal else OTHER_WEIGHT
+            if deviation > LEAST_CHANCE:
+                yield np.sqrt(weight) * (belief.weights * away) @ apart / deviation
+
+    def _describe(self, belief: DecayBelief, flags: tuple[str, ...], stopped: str) -> DecayEstimate:
+        """Return the `DecayEstimate` that answers say, with flags."""
+        bands = pd.DataFrame(
+            map(belief.interval, belief.accuracy(self.candidates).T),
+            columns=["accuracy", "low", "high"],
+        )
+        intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
+        right = any(answer.correct for answer in self.told.values())
+        unknown = {} if right else dict.fromkeys(("CDF", "CDO"), Interval(*3 * [np.nan]))
+        return DecayEstimate(
+            n=len(self.told),
+            **intervals | unknown,
+            no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
+            half_width=self.half_width(self.find_goal(belief)),
+            over_N=pd.DataFrame({"N": self.candidates}).join(bands),
+            flags=(*self._question(belief), *flags),
+            stopped=stopped,
+        )
+
+    def _say(self, estimate: DecayEstimate) -> list[str]:
+        """Return N_eff, CDF and CDO in words."""
+        N_eff, CDF, CDO = (
+            describe_interval(getattr(estimate, goal), extent)
+            for goal, extent in self.extents.items()
+        )
+        return [
+            f"N_eff {N_eff}, no phase without errors in {estimate.no_phase_1:.0%} of the posterior",
+            f"CDF   {CDF}",
+            f"CDO   {CDO}",
+        ]
+
+    def _question(self, belief: DecayBelief) -> Iterable[str]:
+        """Yield in words what a reader of an estimate should know.
+
+        N_eff, where the line reaches an accuracy of 1, lies before the N from which accuracy falls
+        where the cap is below 1.
+        """
+        if not self.told:
+            return
+        N_eff, CDF, cap = map(belief.interval, (belief.N_eff, belief.CDF, belief.cap))
+        half = N_eff.value + np.log(0.5) / CDF.value
+        near = [a.cut for puzzle, a in self.told.items() if not a.correct and half >= puzzle.N]
+        yield from design.question_cut(near, "N_eff")
+        smallest, largest = self.N
+        if cap.value < LOW_CAP:
+            start = describe_interval(belief.interval(belief.start), self.N)
+            yield (
+                f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something "
+                "besides complexity may fail the model. N_eff is where the line would reach 100 %, "
+                f"and its interval need not hold the N from which accuracy falls: {start}"
+            )
+        if N_eff.low < smallest or N_eff.high > largest:
+            yield f"N_eff may lie outside the reach of the design, {smallest} to {largest}"
 
 
-PARAMETERS = ("N_eff", "CDF", "CDO", "cap", "floor")
-
-
-def decay_accuracy(
-    N: np.ndarray,
-    CDF: np.ndarray,
-    N_eff: np.ndarray,
-    cap: np.ndarray | float,
-    floor: np.ndarray | float,
-) -> np.ndarray:
-    """Return the accuracy at N: the line is CDF (N - N_eff), which is CDF N + CDO."""
-    line = np.exp(np.minimum(CDF * (N - N_eff), 0))
-    return floor + (1 - floor) * np.minimum(cap, line)
-
-
-def count_answers(answers: Mapping[Puzzle, Answer]) -> pd.DataFrame:
-    """Return how many answers each N has, and how many are right, in the order of N."""
-    total = Counter(puzzle.N for puzzle in answers)
-    right = Counter(puzzle.N for puzzle, answer in answers.items() if answer.correct)
-    rows = [(N, right[N], total[N]) for N in sorted(total)]
-    return pd.DataFrame(rows, columns=["N", "right", "total"], dtype=int)
+def _decay(N: np.ndarray, CDF: np.ndarray, N_eff: np.ndarray) -> np.ndarray:
+    """Return the accuracy on the line CDF (N - N_eff), which is CDF N + CDO."""
+    return np.exp(np.minimum(CDF * (N - N_eff), 0))
 
 
 def find_decay(counts: pd.DataFrame, prior: DecayPrior) -> DecayBelief:
@@ -342,56 +313,44 @@ def find_decay(counts: pd.DataFrame, prior: DecayPrior) -> DecayBelief:
     """
     reach = REACH * prior.deviation
     slopes, places = (prior.mean - reach, prior.mean + reach), (prior.low, prior.high)
-    for zoom in range(ZOOMS):
+    for _ in range(ZOOMS):
         slope, place = np.linspace(*slopes, SLOPES), np.linspace(*places, PLACES)
-        belief = weigh(counts, prior, slope, place)
-        if zoom < ZOOMS - 1:
-            weights = belief.weights.reshape(SLOPES, PLACES, -1).sum(axis=2)
-            slopes = likely_range(slope, weights.sum(axis=1))
-            places = likely_range(place, weights.sum(axis=0))
-    return drop_unlikely(belief)
+        weights = _weigh(counts, prior, slope, place)
+        slopes = _likely_range(slope, weights.sum(axis=(1, 2, 3)))
+        places = _likely_range(place, weights.sum(axis=(0, 2, 3)))
+    kept = weights > UNLIKELY * weights.max()
+    grid = np.meshgrid(-np.exp(slope), place, list(CAPS), list(FLOORS), indexing="ij")
+    CDF, N_eff, cap, floor = (axis[kept] for axis in grid)
+    return DecayBelief(CDF, N_eff, cap, floor, weights[kept] / weights[kept].sum())
 
 
-def weigh(
+def _weigh(
     counts: pd.DataFrame, prior: DecayPrior, slope: np.ndarray, place: np.ndarray
-) -> DecayBelief:
-    """Return the posterior at all combinations of ln(-CDF), N_eff, cap and floor."""
-    log_slope, N_eff = (axis.ravel() for axis in np.meshgrid(slope, place, indexing="ij"))
-    N, right, total = (counts[name].to_numpy() for name in counts)
-    line = decay_accuracy(N, -np.exp(log_slope)[:, None], N_eff[:, None], 1.0, 0.0)
-    logs = np.empty((len(line), len(CAPS), len(FLOORS)))
+) -> np.ndarray:
+    """Return how likely each ln(-CDF), N_eff, cap and floor is, an axis each, up to a factor."""
+    N, right, total = (counts[name].to_numpy() for name in ("N", "right", "total"))
+    line = _decay(N, -np.exp(slope)[:, None, None], place[:, None])
+    logs = np.empty((len(slope), len(place), len(CAPS), len(FLOORS)))
     logs[:] = np.log(np.outer(list(CAPS.values()), list(FLOORS.values())))
-    logs -= (((log_slope - prior.mean) / prior.deviation) ** 2 / 2)[:, None, None]
+    logs -= (((slope - prior.mean) / prior.deviation) ** 2 / 2)[:, None, None, None]
     # One cap and floor at a time, whose arrays stay in the processor's cache.
     for first, highest in enumerate(CAPS):
         for second, lowest in enumerate(FLOORS):
             chance = lowest + (1 - lowest) * np.minimum(line, highest)
-            logs[:, first, second] += np.log(np.maximum(chance, LEAST_CHANCE)) @ right
-            logs[:, first, second] += np.log(np.maximum(1 - chance, LEAST_CHANCE)) @ (total - right)
-    weights = np.exp(logs - logs.max()).ravel()
-    pairs = len(CAPS) * len(FLOORS)
-    cap, floor = (axis.ravel() for axis in np.meshgrid(list(CAPS), list(FLOORS), indexing="ij"))
-    CDFs, N_effs = (np.repeat(values, pairs) for values in (-np.exp(log_slope), N_eff))
-    caps, floors = (np.tile(values, len(line)) for values in (cap, floor))
-    return DecayBelief(CDFs, N_effs, caps, floors, weights / weights.sum())
+            logs[..., first, second] += np.log(np.maximum(chance, LEAST_CHANCE)) @ right
+            wrong = np.log(np.maximum(1 - chance, LEAST_CHANCE))
+            logs[..., first, second] += wrong @ (total - right)
+    return np.exp(logs - logs.max())
 
 
-def drop_unlikely(belief: DecayBelief) -> DecayBelief:
-    """Return a posterior without the points that have no say in it."""
-    kept = belief.weights > UNLIKELY * belief.weights.max()
-    weights = belief.weights[kept]
-    CDF, N_eff, cap, floor = (values[kept] for values in belief.parameters)
-    return DecayBelief(CDF, N_eff, cap, floor, weights / weights.sum())
-
-
-def likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+def _likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Return the ends of what is likely, one step wider."""
     likely = np.flatnonzero(weights > NEGLIGIBLE * weights.max())
     return float(values[max(likely[0] - 1, 0)]), float(values[min(likely[-1] + 1, len(values) - 1)])
 
 
 def weighted_quantiles(
-    values: np.ndarray, weights: np.ndarray, shares: Sequence[float]
+    values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]
 ) -> list[float]:
     """Return the values below which the shares of the weight lie, interpolated."""
     levels, level = np.unique(values, return_inverse=True)
@@ -400,84 +359,8 @@ def weighted_quantiles(
     return quantiles
 
 
-def choose_counts(belief: DecayBelief, plan: DecayPlan, size: int) -> np.ndarray:
-    """Return how many puzzles of each N narrow the goal most.
-
-    What answers would say of the goals is taken to be linear in the share of right ones (Bayes
-    linear). The goals' variances are each over the present one and weighted.
-    """
-    accuracy, weights = belief.accuracy(plan.candidates), belief.weights
-    apart = accuracy - weights @ accuracy
-    covariance = (apart * weights[:, None]).T @ apart
-    noise = np.maximum(weights @ (accuracy * (1 - accuracy)), LEAST_CHANCE)
-    toward = np.array(list(goal_covariances(belief, apart, plan)))
-    return design.narrow(covariance, toward, noise, np.zeros(len(noise), int), size)
-
-
-def goal_covariances(
-    belief: DecayBelief, apart: np.ndarray, plan: DecayPlan
-) -> Iterable[np.ndarray]:
-    """Yield the covariance of each goal with the accuracies, over its deviation, weighted.
-
-    N_eff counts as its logarithm, and only as far as puzzles go: from half the smallest N to
-    twice the largest.
-    """
-    smallest, largest = plan.N
-    values = {
-        "N_eff": np.log(np.clip(belief.N_eff, smallest / 2, 2 * largest)),
-        "CDF": np.log(-belief.CDF),
-        "CDO": np.clip(belief.CDO, LEAST_CDO, MOST_CDO),
-    }
-    for goal, value in values.items():
-        away = value - belief.weights @ value
-        deviation = np.sqrt(belief.weights @ away**2)
-        weight = 1.0 if goal == plan.goal else OTHER_WEIGHT
-        if deviation > LEAST_CHANCE:
-            yield np.sqrt(weight) * (belief.weights * away) @ apart / deviation
-
-
-def number_puzzles(N: np.ndarray, counts: np.ndarray, earlier: Iterable[Puzzle]) -> list[Puzzle]:
-    """Return new puzzles, as many of each N as its count, one of each in turn.
-
-    Indices continue after those of `earlier`.
-    """
-    used = Counter(puzzle.N for puzzle in earlier)
-    return [
-        Puzzle(complexity, used[complexity] + turn)
-        for turn in range(counts.max(initial=0))
-        for complexity in N[counts > turn].tolist()
-    ]
-
-
-def find_flags(
-    intervals: Mapping[str, Interval],
-    start: Interval,
-    answers: Mapping[Puzzle, Answer],
-    N: tuple[int, int],
-) -> Iterable[str]:
-    """Yield in words what a reader of an estimate should know.
-
-    `start` is the N from which accuracy falls. N_eff, where the line reaches an accuracy of 1, lies
-    before it where the cap is below 1.
-    """
-    N_eff, cap = intervals["N_eff"], intervals["cap"]
-    if not answers:
-        return
-    half = N_eff.value + np.log(0.5) / intervals["CDF"].value
-    near = [
-        answer.cut for puzzle, answer in answers.items() if not answer.correct and half >= puzzle.N
-    ]
-    yield from design.question_cut(near, "N_eff")
-    smallest, largest = N
-    if cap.value < LOW_CAP:
-        from_N = describe_interval(start, N)
-        yield say("easy_failed", lost=1 - cap.value, start=from_N)
-    if N_eff.low < smallest or N_eff.high > largest:
-        yield say("outside", least=smallest, most=largest)
-
-
 DECAYS = {
-    FACTOR.suites[suite].name: design.Adaptive((knob,), DecayPlan.GOALS, make)
+    FACTOR.suites[suite].name: design.Adaptive((knob,), DecayDesign.GOALS, make)
     for suite, knob in COMPLEXITY_COLUMNS.items()
     for make in [partial(DecayDesign, suite=suite)]
 }

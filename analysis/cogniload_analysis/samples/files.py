@@ -60,8 +60,8 @@ def read_results(file: Path) -> dict[str, Any]:
     ends = (f"_{date}.json", f"_{date}.json.gz")
     beside = sorted(other for other in file.parent.iterdir() if other.name.endswith(ends))
     for results in beside:
-        with naming(f"{results} is no results file of lm-eval"):
-            return dict(json.loads(files.read_whole(results)).items())
+        with naming(f"{results} is no results file of lm-eval"), files.open_file(results) as opened:
+            return dict(json.load(opened).items())
     return {}
 
 

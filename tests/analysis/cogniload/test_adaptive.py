@@ -16,7 +16,7 @@ from scipy.stats import binom
 from searches import MEAN_D, accuracy_at, run, solve_all, solves_by_capacity, undisturbed_run
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
-from cogniload_analysis.cogniload.capacity import next_puzzles as adaptive
+from cogniload_analysis.cogniload.capacity import design as adaptive
 from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 GLM = published_table("glm").set_index("model")

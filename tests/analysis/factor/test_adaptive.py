@@ -120,7 +120,7 @@ def test_quantiles_of_weighted_values():
 
 
 def test_another_version_has_another_fingerprint(monkeypatch):
-    before = DecayDesign().plan.fingerprint
-    assert before == DecayDesign(suite="realistic", target=0.1).plan.fingerprint
+    before = DecayDesign().fingerprint
+    assert before == DecayDesign(suite="realistic", target=0.1).fingerprint
     monkeypatch.setattr(adaptive, "CAPS", {1.0: 0.5, 0.9: 0.5})
-    assert DecayDesign().plan.fingerprint["prior"] != before["prior"]
+    assert DecayDesign().fingerprint["prior"] != before["prior"]

@@ -5,9 +5,10 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 (section 3.1.3); docs/glm_fit.md tells how the two differ.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,6 @@ CURVE_REACH = 0.3, 3.125
 CURVE_D = np.arange(-5, 20.5, 0.5)
 CURVE_RHO = np.linspace(0, 1, 21)
 DRAWS = 2000
-ANCHORS = (*((d, N, rho) for d in (1, 10) for N in (20, 250) for rho in (0.05, 0.95)), (5, 70, 0.5))
 LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
@@ -62,8 +62,7 @@ WIDE = 0.5
 """Draws are proposed by half of the answers' precision, so that no tail goes without."""
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """How a logit becomes an accuracy: it falls from `ceiling` to `floor` times chance.
 
     Chance is one over the number of options, max(d + 1, 3) (section 2.1.1). The paper's GLM is
@@ -94,23 +93,20 @@ CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}
 """How alike answers to puzzles of one cell may be beyond the curve, and how likely beforehand."""
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
+class Line(NamedTuple):
     """A normal distribution of the nine `COEFFICIENTS`: mean and covariance."""
 
     mean: np.ndarray
     covariance: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Prior:
-    """What is known of a model's curve before it has answered, and where that comes from.
+class Prior(NamedTuple):
+    """What is known of a model's curve before it has answered.
 
     A line for each of `LINKS`: the same accuracies are another line under another floor.
     """
 
     lines: tuple[Line, ...]
-    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,14 +187,6 @@ class Posterior:
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
-    """Draws of a curve at some loads, a row a draw: accuracies, and their slopes by the logit."""
-
-    accuracy: np.ndarray
-    slope: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class Belief:
     """What is believed of a model: the posteriors under each floor and correlation, by evidence.
 
@@ -210,10 +198,9 @@ class Belief:
     posteriors: tuple[Posterior, ...]
 
     @property
-    def loads(self) -> np.ndarray:
-        """The loads of interest."""
-        first = self.posteriors[0]
-        return first.loads[: first.cells.start]
+    def answers(self) -> Answers:
+        """The answers behind it."""
+        return self.posteriors[0].answers
 
     @cached_property
     def shares(self) -> np.ndarray:
@@ -234,29 +221,28 @@ class Belief:
         known = self.shares[correlations > 0].sum() > DISPERSED
         return float(self.shares @ correlations) if known else 0.0
 
-    def draw(self, part: slice, count: int, seed: int | tuple[int, ...] = 0) -> Draws:
-        """Return draws at a part of the loads; the likelier a posterior, the more are proposed."""
-        d, columns = self.loads[part, 0], []
+    def draw(
+        self, part: slice, count: int, seed: int | tuple[int, ...] = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws at a part of the loads, a row a draw: accuracies, and slopes by the logit.
+
+        The likelier a posterior, the more are proposed.
+        """
+        d, columns = self.posteriors[0].loads[part, 0], []
         for posterior, share in zip(self.posteriors, self.shares, strict=True):
             proposals = 2 * int(max(count, LEAST_PROPOSALS) * max(share, LEAST_SHARE) / 2)
             logits, weights = posterior.propose(part, proposals, seed)
             link, weights = posterior.link, weights - np.log(proposals)
             columns.append((link.accuracy(logits, d), link.slope(logits, d), weights))
-        *draws, weights = map(np.concatenate, zip(*columns, strict=True))
+        accuracy, slope, weights = map(np.concatenate, zip(*columns, strict=True))
         total = np.cumsum(np.exp(weights - weights.max()))
         # Evenly spaced in the sum of weights.
         chosen = np.searchsorted(total / total[-1], (np.arange(count) + 0.5) / count)
-        return Draws(*(values[chosen] for values in draws))
+        return accuracy[chosen], slope[chosen]
 
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """Accuracy along one load: median of the draws, and the ends of 95 % of them."""
-
-    load: np.ndarray
-    accuracy: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    def curve(self, part: slice) -> np.ndarray:
+        """Return 2,000 draws of the accuracy along one curve, a row a draw."""
+        return self.draw(part, DRAWS)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +257,8 @@ class Capacity:
     crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
     answers. `correlation` is that of answers to one cell: above 0, where accuracy clearly varies
     from cell to cell beyond chance and the curve. `asked_N` and `asked_d` are the ends of the loads
-    that puzzles have or can have.
+    that puzzles have or can have. `over_N`, `over_d` and `over_rho` hold the curves: load, accuracy
+    (the median of the draws), low and high (the ends of 95 % of them).
     `flags` say in words what a reader should know; none of them hides a number.
     """
 
@@ -281,9 +268,9 @@ class Capacity:
     NT50: Threshold
     NT50_share: float
     half_width: float
-    over_N: Band = field(repr=False)
-    over_d: Band = field(repr=False)
-    over_rho: Band = field(repr=False)
+    over_N: pd.DataFrame = field(repr=False)
+    over_d: pd.DataFrame = field(repr=False)
+    over_rho: pd.DataFrame = field(repr=False)
     slope: float
     glm_ECL50: float
     correlation: float
@@ -464,7 +451,7 @@ def _last_passage(
     return np.where(passes.any(axis=1), root, otherwise)
 
 
-def count_answers(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Answers:
+def count_answers(frame: Mapping[str, Sequence[float]] | pd.DataFrame) -> Answers:
     """Count the right answers of each cell of a frame: d, N, rho (a fraction), correct (0 or 1).
 
     A frame of counted cells, with `successes` and `failures` in the place of `correct`, will do.
@@ -483,11 +470,6 @@ def standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.n
     return np.concatenate([half, -half])
 
 
-def draw_accuracy(belief: Belief, part: slice) -> np.ndarray:
-    """Return 2,000 draws of the accuracy along one curve, a row a draw."""
-    return belief.draw(part, DRAWS).accuracy
-
-
 def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
     """Return the ECL50 of each draw, in statements: 0 or infinity where it is beyond the curve."""
     return 10 ** last_crossing(np.log10(curve_N(N)), accuracy)
@@ -501,7 +483,7 @@ def describe_capacity(
     Flags and the reason to stop are the caller's.
     """
     belief = believe(answers, curve_loads(N), prior)
-    over_N, over_d, over_rho = (draw_accuracy(belief, part) for part in CURVES)
+    over_N, over_d, over_rho = map(belief.curve, CURVES)
     crossing, NT50 = find_ECL50(over_N, answers, N), largest_root(CURVE_RHO, over_rho)
     share = float(np.mean(~np.isnan(NT50)))
     x, value = np.log10(curve_N(N)), crossing.value
@@ -537,18 +519,16 @@ def glm_crossing(answers: Answers) -> float:
     wide = vague_line()
     main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
     plain = Line(wide.mean, wide.covariance * main)
-    ends = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
-    at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=0.0).mean[:2]
-    fall = at_10 - at_100
-    return float(10 ** np.clip(1 + at_10 / fall, -300, 300)) if fall > 0 else np.inf
+    level, _, slope, *_ = fit_line(answers, plain, Link(0, 1))
+    if slope >= 0:
+        return np.inf
+    return float(10 ** np.clip(PAPER_MEANS.log10_N - level / slope, -300, 300))
 
 
-def find_coefficients(answers: Answers, line: Line, link: Link) -> np.ndarray:
+def fit_line(answers: Answers, line: Line, link: Link) -> np.ndarray:
     """Return the nine coefficients of the line that fits best, under what is known of it."""
-    # The logits at nine loads in general position determine the line.
-    loads = make_loads(*np.array(ANCHORS, dtype=float).T)
-    logits = find_posterior(answers, loads, line, link, smooth=0.0).mean[: len(loads)]
-    return np.linalg.solve(line_terms(loads), logits)
+    found = find_posterior(answers, answers.loads[:0], line, link, smooth=0.0)
+    return line.mean + line.covariance @ line_terms(answers.loads).T @ found.pull
 
 
 def vague_line() -> Line:
@@ -610,6 +590,6 @@ def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> 
     return Threshold(*ends, "posterior draws", "crossing", rising, note)
 
 
-def _band(load: np.ndarray, accuracy: np.ndarray) -> Band:
+def _band(load: np.ndarray, accuracy: np.ndarray) -> pd.DataFrame:
     low, middle, high = np.quantile(accuracy, [TAILS[0], 0.5, TAILS[1]], axis=0)
-    return Band(load, middle, low, high)
+    return pd.DataFrame({"load": load, "accuracy": middle, "low": low, "high": high})

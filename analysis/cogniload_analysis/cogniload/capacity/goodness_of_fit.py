@@ -241,8 +241,7 @@ def margin_chi_square(cells: pd.DataFrame, accuracy: np.ndarray) -> float:
 
 def curve_crossing(curve: PublishedCurve) -> float:
     """Return the N at which a published curve passes 50 % at the mean of d and rho."""
-    loads = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
-    here, there = line_terms(loads) @ curve.coefficients
+    level, _, slope, *_ = curve.coefficients
     bottom = curve.link.bottom(np.array(PAPER_MEANS.d))
     half = logit((0.5 - bottom) / (curve.link.ceiling - bottom))
-    return float(10 ** (1 + (here - half) / (here - there)))
+    return float(10 ** (PAPER_MEANS.log10_N + (half - level) / slope))

@@ -5,7 +5,7 @@ tables, run `python -m cogniload_analysis.cogniload.capacity.prior > FILE`.
 """
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from reprlib import repr as brief
@@ -20,8 +20,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_publishe
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.published import published_table
 
-PriorChoice: TypeAlias = str | Mapping[str, np.ndarray] | pd.DataFrame | Prior
-PUBLISHED, VAGUE = "published", "vague"
+PriorChoice: TypeAlias = str | Mapping[str, Sequence[float]] | pd.DataFrame | Prior
 FILE = "cogniload_prior.csv"
 DECIMALS = 4
 SHRINKAGE = 0.3
@@ -65,15 +64,15 @@ def published_prior(without: Collection[str] = ()) -> Prior:
     for link in LINKS:
         models = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
         lines.append(Line(models.mean(axis=0), widen(np.cov(models.T))))
-    return Prior(tuple(lines), "published")
+    return Prior(tuple(lines))
 
 
 def vague_prior() -> Prior:
     """Return a prior that knows little under any floor."""
-    return Prior((curve.vague_line(),) * len(LINKS), "vague")
+    return Prior((curve.vague_line(),) * len(LINKS))
 
 
-def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
+def earlier_prior(frame: Mapping[str, Sequence[float]] | pd.DataFrame) -> Prior:
     """Return the prior of models that the user has measured: model, d, N, rho, correct.
 
     Each is refitted under each floor, beneath a wide prior. A few models say little of how much
@@ -89,11 +88,11 @@ def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
     lines = []
     for link, published in zip(LINKS, published_prior().lines, strict=True):
         wide = curve.vague_line()
-        models = np.array([curve.find_coefficients(cells, wide, link) for cells in answers])
+        models = np.array([curve.fit_line(cells, wide, link) for cells in answers])
         apart = models - models.mean(axis=0)
         spread = published.covariance * PSEUDO_MODELS + widen(apart.T @ apart)
         lines.append(Line(models.mean(axis=0), spread / (PSEUDO_MODELS + len(models) - 1)))
-    return Prior(tuple(lines), "earlier")
+    return Prior(tuple(lines))
 
 
 def widen(covariance: np.ndarray) -> np.ndarray:
@@ -102,18 +101,21 @@ def widen(covariance: np.ndarray) -> np.ndarray:
     return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
 
 
+NAMED = {"published": published_prior, "vague": vague_prior}
+"""The priors that have names, the usual one first."""
+
+
 def find_prior(choice: PriorChoice) -> Prior:
     """Return the prior that a user names: "published", "vague", or a frame of earlier results."""
     if isinstance(choice, Prior):
         return choice
     if isinstance(choice, Mapping | pd.DataFrame):
         return earlier_prior(choice)
-    named = {PUBLISHED: published_prior, VAGUE: vague_prior}
-    if not isinstance(choice, str) or choice not in named:
+    if not isinstance(choice, str) or choice not in NAMED:
         raise ValueError(
-            f"prior must be published, vague, a folder of results or a frame, got {brief(choice)}"
+            f"prior must be published, vague or a frame of earlier results, got {brief(choice)}"
         )
-    return named[choice]()
+    return NAMED[choice]()
 
 
 if __name__ == "__main__":

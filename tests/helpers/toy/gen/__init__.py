@@ -17,7 +17,7 @@ class Toy(Benchmark):
     num_puzzles = 5
     outcomes = engine.ToyOutcome
     about = files(__package__)
-    make_source = staticmethod(engine.source)
+    source = staticmethod(engine.source)
     solve = staticmethod(engine.solve)
 
     def owns_text(self, text):

@@ -1,0 +1,383 @@
+"""The adaptive design: it asks for the puzzles that tell most about a model's capacity.
+
+    design = AdaptiveDesign(target=0.20, budget=1500)
+    while not design.done:
+        puzzles = design.ask()
+        design.tell(puzzles, [solve(puzzle) for puzzle in puzzles])
+    print(design.estimate().ECL50)
+
+All cells lie on three axes through the paper's mean loads, since there no interaction of the loads
+can bias a threshold. The steps: (1) candidates on the axes; (2) a prior over curves; (3) their
+posterior given the answers; (4) a pilot, and then the batch that narrows the goals most;
+(5) batches that grow; (6) a stop; (7) the estimate; (8) flags. Steps 2, 3 and 7 are in `curve` and
+`prior`, 5 and 6 in `cogniload_analysis.adaptive.design`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from numbers import Real
+from reprlib import repr as brief
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from cogniload_analysis.adaptive import design
+from cogniload_analysis.adaptive.design import Answer, Interval, describe_interval
+from cogniload_analysis.cogniload.capacity import curve
+from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity
+from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold, settle_crossing
+from cogniload_gen.checks import check_integer
+from cogniload_gen.cogniload import BENCHMARK
+
+MEAN_D, OTHER_D = 5, 6
+"""Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
+
+MEAN_N, MEAN_RHO = 71, 50.0
+ASKED_D = tuple(range(1, 11))
+ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
+ASKED_N_COUNT = 20
+MAX_SEED = 2**63 - 1
+
+PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
+PROBE_SHARE = 0.06
+DESIGN_DRAWS = 64
+WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
+"""Of the goals where ECL50 is the run's; where ID50 is, the two change places."""
+
+CROSSINGS_APART = 0.10
+SMOOTHED, FLAT = 3, 0.25
+SURPRISE = 0.01
+GUESSED = 0.05
+"""Above this p, right answers are taken for guesses."""
+NEAR, EASY = 2.0, 4.0
+"""Failures count as near ECL50 within a factor of 2; what is 4 times shorter is easy."""
+
+
+class Puzzle(NamedTuple):
+    """A puzzle's place in the generator: d, N, rho (percent) and index, for one seed."""
+
+    d: int
+    N: int
+    rho: float
+    index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
+
+
+class Candidate(NamedTuple):
+    """A place on an axis from whose cells a design takes puzzles."""
+
+    axis: Literal["N", "d", "rho"]
+    d: float
+    N: int
+    rho: float
+
+    @property
+    def cells(self) -> tuple[tuple[int, int, float], ...]:
+        """Its own cell, or those of the two d that average to the mean."""
+        of_d = (self.d,) if self.axis == "d" else (MEAN_D, OTHER_D)
+        return tuple((int(d), self.N, self.rho) for d in of_d)
+
+
+def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
+    """Return the places from which a design takes puzzles, on three axes (step 1).
+
+    The axes go through the mean loads: about 20 N from the smallest to the largest in equal ratios,
+    d from 1 to 10, and rho from 5 to 95 %.
+    """
+    statements = sorted({round(n) for n in np.geomspace(*N, ASKED_N_COUNT)})
+    return (
+        *(Candidate("N", PAPER_MEANS.d, n, MEAN_RHO) for n in statements),
+        *(Candidate("d", d, MEAN_N, MEAN_RHO) for d in ASKED_D),
+        *(Candidate("rho", PAPER_MEANS.d, MEAN_N, rho) for rho in ASKED_RHO),
+    )
+
+
+class AdaptiveDesign(design.Design):
+    """Asks for puzzles, takes the answers, and estimates a model's capacity.
+
+    The `target` is a share of ECL50, or in units of d for the goal ID50. `N` holds the least and
+    the most statements, `seed` is that of the draws by which the design weighs what it does not
+    know yet, and `prior` is "published", "vague", or a frame of the user's earlier results (model,
+    d, N, rho as a fraction, correct). Raises ValueError for a setting that is out of range. What
+    `Design` promises holds: the same answers, in any order, give the same puzzles. `estimate`
+    returns a `Capacity`.
+    """
+
+    VERSION = "3"
+    GOALS: ClassVar = {"ECL50": "±20%", "ID50": "±1"}
+    STOP_AFTER = 192
+    PUZZLE = Puzzle
+
+    def __init__(
+        self,
+        target: float = 0.20,
+        budget: int = 1500,
+        N: tuple[int, int] = (10, 400),
+        seed: int = 42,
+        *,
+        goal: Literal["ECL50", "ID50"] = "ECL50",
+        prior: PriorChoice = "published",
+    ) -> None:
+        self.prior = find_prior(prior)
+        self.seed = check_integer("seed", seed, low=0, high=MAX_SEED)
+        super().__init__(goal, target, budget, N)
+        self.longest = (
+            Puzzle(OTHER_D, self.N[1], MEAN_RHO, 0),
+            Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
+        )
+        self.extents = {"ECL50": self.N, "ID50": (ASKED_D[0], ASKED_D[-1])}
+        known = zip(curve.LINKS, self.prior.lines, strict=True)
+        self.prior_values = np.concatenate(
+            [[*link, *line.mean, *line.covariance.ravel()] for link, line in known]
+        )
+
+    def _place_candidates(self) -> None:
+        self.candidates = [
+            place for place in make_candidates(self.N) if self._dropped.isdisjoint(place.cells)
+        ]
+        self.cells = [place.cells for place in self.candidates]
+        places = np.array([place[1:] for place in self.candidates]).reshape(-1, 3)
+        loads = curve.make_loads(places[:, 0], places[:, 1], places[:, 2] / 100)
+        self.loads = np.concatenate([curve.curve_loads(self.N), loads])
+        """The loads of the three curves, and after them those of the candidates."""
+
+    def _check(self, puzzle: Puzzle) -> Puzzle:
+        d = check_integer("d", puzzle.d, low=1, high=12)
+        N = check_integer("N", puzzle.N, low=1, high=design.MAX_N)
+        if not (isinstance(puzzle.rho, Real) and 0 < puzzle.rho <= 100):
+            raise ValueError(
+                f"rho must be a percentage above 0 and up to 100, got {brief(puzzle.rho)}"
+            )
+        return Puzzle(d, N, float(puzzle.rho), int(puzzle.index))
+
+    def believe(self, answers: design.Answers) -> Belief:
+        """Return the posterior at the curves and the candidates (step 3)."""
+        return curve.believe(_count_cells(answers), self.loads, self.prior)
+
+    def find_goal(self, belief: Belief) -> Interval:
+        """Return the interval of ECL50 or ID50."""
+        if self.goal == "ID50":
+            return curve.summarize(curve.last_crossing(curve.CURVE_D, belief.curve(curve.OVER_D)))
+        interval = curve.summarize(curve.crossings_N(belief.curve(curve.OVER_N), self.N))
+        return curve.widen(interval, belief.answers)
+
+    def _choose(self, belief: Belief, size: int, known: int) -> np.ndarray:
+        """Return how many puzzles of each candidate narrow the goals most (step 4).
+
+        The criterion is the sum of the goals' variances, each over its present one and weighted; a
+        goal's gradient is averaged over posterior draws, and so is what an answer at a candidate
+        tells of its logit. A few puzzles go to the easiest and the hardest N, as probes of what the
+        curve assumes.
+        """
+        if not known:
+            return _pilot([place.axis for place in self.candidates], size)
+        end = len(self.loads)
+        asked = slice(end - len(self.candidates), end)
+        accuracy, slope = belief.draw(slice(0, end), DESIGN_DRAWS, (self.seed, known))
+        information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[asked]
+        covariance = belief.best.covariance(np.arange(end))
+        counts = np.zeros(len(self.candidates), int)
+        last = sum(place.axis == "N" for place in self.candidates) - 1
+        counts[[0, last]] = design.spread(round(PROBE_SHARE * size), 2)
+        toward = self._goal_gradients(covariance, accuracy, slope) @ covariance[:, asked]
+        left = int(size - counts.sum())
+        return design.narrow(covariance[asked, asked], toward, 1 / information, counts, left)
+
+    def _goal_gradients(
+        self, covariance: np.ndarray, accuracy: np.ndarray, slope: np.ndarray
+    ) -> np.ndarray:
+        """Return how each goal moves with the logits, a row a draw, scaled so that weights are met.
+
+        The trace of (rows @ covariance @ rows') is the criterion of step 4.
+        """
+        other = {"ECL50": WEIGHTS["ID50"], "ID50": WEIGHTS["ECL50"]}
+        weights = WEIGHTS if self.goal == "ECL50" else WEIGHTS | other
+        rho = np.flatnonzero([place.axis == "rho" for place in self.candidates])
+        places = len(covariance) - len(self.candidates) + rho
+        shown = np.zeros((len(rho), len(covariance)))
+        shown[np.arange(len(rho)), places] = np.sqrt(np.mean(slope[:, places] ** 2, axis=0))
+        x = np.log10(curve.curve_N(self.N))
+        goals = {
+            "ECL50": _crossing_gradients(x, accuracy, slope, curve.OVER_N),
+            "ID50": _crossing_gradients(curve.CURVE_D, accuracy, slope, curve.OVER_D),
+            "rho": shown,
+        }
+        return np.concatenate(
+            [
+                rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
+                for goal, rows in goals.items()
+            ]
+        )
+
+    def _describe(self, belief: Belief, flags: tuple[str, ...], stopped: str) -> Capacity:
+        """Return the `Capacity` that answers say (step 7), with flags."""
+        asked_d = float(ASKED_D[0]), float(ASKED_D[-1])
+        capacity = curve.describe_capacity(belief.answers, self.prior, self.N, asked_d)
+        flags = (*self._question(capacity), *flags) if self.told else ()
+        return replace(capacity, flags=flags, stopped=stopped)
+
+    def _say(self, estimate: Capacity) -> list[str]:
+        """Return ECL50, ID50 and NT50 in words, and with which probability there is an NT50."""
+        NT50 = f"{describe_interval(estimate.NT50, (0, 1))}, if there is one"
+        share = estimate.NT50_share
+        if np.isnan(estimate.NT50.value):
+            NT50 = f"none: accuracy is {estimate.NT50.status}, whatever rho"
+            share = 1 - share
+        return [
+            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N, ' statements')}",
+            f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
+            f"NT50  {NT50} (probability {share:.0%})",
+        ]
+
+    def _question(self, capacity: Capacity) -> Iterable[str]:
+        """Yield in words what a reader of an estimate should know (step 8)."""
+        ECL50, (smallest, largest) = capacity.ECL50, self.N
+        inside = smallest <= ECL50.value <= largest
+        at = float(np.clip(ECL50.value, smallest, largest))
+        near = [
+            answer.cut
+            for puzzle, answer in self.told.items()
+            if not answer.correct and 1 / NEAR < puzzle.N / at < NEAR
+        ]
+        where = "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,"
+        yield from design.question_cut(near, where)
+        if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
+            yield (
+                "accuracy does not follow a line in logits: where half are solved, the curve holds "
+                "and a plain GLM does not"
+            )
+        if ECL50.value >= EASY * smallest:
+            yield from self._question_shortest(ECL50.value)
+        right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
+        d = np.array([puzzle.d for puzzle in self.told])
+        chance = float(curve.Link(floor=1).bottom(d).mean())
+        if binom.sf(right - 1, count, chance) > GUESSED:
+            yield (
+                f"{right} of {count} puzzles are solved, which is not above chance: guesses would "
+                f"solve {100 * chance:.1f} %"
+            )
+        if ECL50.low < smallest or ECL50.high > largest:
+            yield (
+                f"ECL50 may lie outside the reach of the design, {smallest} to {largest} statements"
+            )
+        yield from _question_cells(capacity)
+
+    def _question_shortest(self, ECL50: float) -> Iterable[str]:
+        """Yield a sentence if more of the shortest puzzles fail than the longer ones' curve says.
+
+        The longer ones are those beyond ECL50; a curve through the others would follow failures.
+        """
+        smallest = self.N[0]
+        shortest = [
+            answer.correct
+            for puzzle, answer in self.told.items()
+            if puzzle.N == smallest and puzzle.d in (MEAN_D, OTHER_D) and puzzle.rho == MEAN_RHO
+        ]
+        belief = self.believe({p: answer for p, answer in self.told.items() if p.N > ECL50})
+        alone = Belief(tuple(p for p in belief.posteriors if not p.correlation))
+        place = int(np.searchsorted(curve.curve_N(self.N), smallest))
+        wrong = 1 - alone.curve(slice(place, place + 1))[:, 0]
+        count, failed = len(shortest), len(shortest) - sum(shortest)
+        if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
+            yield (
+                f"{failed} of the {count} shortest puzzles (N = {smallest}) failed, where the "
+                f"curve of the longer ones has {count * np.mean(wrong):.1f}: something besides the "
+                "load may fail the model"
+            )
+
+
+def _pilot(axes: list[str], size: int) -> np.ndarray:
+    """Return how many puzzles of each candidate the pilot has, spread evenly on each axis."""
+    left, counts = size, []
+    for axis, members in groupby(axes):
+        share = left if axis == axes[-1] else round(size * PILOT_SHARES[axis])
+        counts.append(design.spread(share, len(list(members))))
+        left -= share
+    return np.concatenate(counts)
+
+
+def _crossing_gradients(
+    load: np.ndarray, accuracy: np.ndarray, slope: np.ndarray, part: slice
+) -> np.ndarray:
+    """Return how the crossing of each draw moves with the logits on either side of it.
+
+    `accuracy` and its `slope` by the logit are of all loads, `part` says which make the curve. A
+    draw that crosses beyond the curve counts at its end.
+    """
+    along = accuracy[:, part]
+    crossing = np.clip(curve.last_crossing(load, along), load[0], load[-1])
+    left = np.clip(np.searchsorted(load, crossing, side="right") - 1, 0, len(load) - 2)
+    share = (crossing - load[left]) / (load[left + 1] - load[left])
+    before, after = np.maximum(left - SMOOTHED, 0), np.minimum(left + 1 + SMOOTHED, len(load) - 1)
+    rows = np.arange(len(along))
+    fall = np.abs(along[rows, before] - along[rows, after]) / (load[after] - load[before])
+    # A draw that is nearly flat would outweigh all others.
+    fall = np.maximum(fall, FLAT * np.median(fall))
+    gradients = np.zeros_like(accuracy)
+    for node, weight in ((left, 1 - share), (left + 1, share)):
+        gradients[rows, part.start + node] = weight * slope[rows, part.start + node] / fall
+    return gradients
+
+
+def _count_cells(answers: Mapping[Puzzle, Answer]) -> Answers:
+    """Count answers by cell, in an order that does not depend on that of telling."""
+    rows = [(*puzzle, answer.correct) for puzzle, answer in answers.items()]
+    frame = pd.DataFrame(rows, columns=[*Puzzle._fields, "correct"])
+    return curve.count_answers(frame.assign(rho=frame["rho"] / 100).astype({"correct": int}))
+
+
+def _question_cells(capacity: Capacity) -> Iterable[str]:
+    """Yield a sentence if accuracy varies from cell to cell beyond chance and the curve."""
+    if capacity.correlation:
+        yield (
+            "accuracy varies more from cell to cell than chance and the curve explain, by a "
+            f"correlation of about {capacity.correlation:.2f} between the answers to one cell; the "
+            "intervals of the thresholds are wider for it"
+        )
+
+
+def estimate_capacity(
+    frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: PriorChoice = "published"
+) -> Capacity:
+    """Return the `Capacity` that one model's responses say, from any cells.
+
+    `frame` has the columns d, N, rho (a fraction) and correct (0 or 1), or counted successes and
+    failures; `prior` is "published", "vague" or a frame of earlier results. ECL50 is the crossing
+    at the paper's mean loads; the plain GLM's of the same answers stands beside it.
+
+    Raises ValueError for a column that is missing or holds other values, and for a frame without
+    answers.
+    """
+    answers, N = _count_tested(frame)
+    d = answers.loads[:, 0]
+    ends = float(d.min()), float(d.max())
+    capacity = curve.describe_capacity(answers, find_prior(prior), N, ends)
+    return replace(capacity, flags=tuple(_question_cells(capacity)))
+
+
+def estimate_ECL50(frame: pd.DataFrame) -> Threshold:
+    """Return `estimate_capacity`'s ECL50 alone, in half of its time, where it is determined."""
+    answers, N = _count_tested(frame)
+    belief = curve.believe(answers, curve.curve_loads(N), find_prior("published"))
+    over_N = belief.curve(curve.OVER_N)
+    return settle_crossing(curve.find_ECL50(over_N, answers, N), N)
+
+
+def _count_tested(
+    frame: Mapping[str, Sequence[float]] | pd.DataFrame,
+) -> tuple[Answers, tuple[int, int]]:
+    """Return the answers of a frame, and the smallest and the largest N; ValueError for none."""
+    answers = curve.count_answers(frame)
+    if not answers.n:
+        raise ValueError("the frame must hold answers, got none")
+    tested = 10 ** answers.loads[:, 1]
+    return answers, (round(tested.min()), round(tested.max()))
+
+
+CAPACITY = {
+    BENCHMARK.name: design.Adaptive(("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign)
+}
+"""CogniLoad's adaptive design, by the benchmark's name."""
