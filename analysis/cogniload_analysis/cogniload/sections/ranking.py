@@ -74,8 +74,8 @@ def ranking_table(
     New models are held at the means of the paper's grid, as the published ones are. `rank` is by
     the projection and `crossing_rank` by the crossing, which orders the rows where it is known. A
     new model whose puzzles don't cover the paper's d and N has neither, and stands last; `note`
-    says so, and why a model has no projection. Columns besides: model, source, ECL50, low, high
-    (the projection), crossing, crossing_low, crossing_high, min_tested and max_tested (N).
+    says so, and why a model has no projection. Other columns: model, source, ECL50, low, high (the
+    projection), crossing, crossing_low, crossing_high, min_tested and max_tested (N).
     """
     known = capacities or {}
     rows = [_rank(model, glm, known.get(model)) for model, glm in glms.items()]
