@@ -232,7 +232,10 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last, problem) if len(last) < len(problem.names) else set()
     known = {i for i, value in enumerate(problem.values) if right and value == row.get("target")}
-    missing = [] if right and row["suite"] == "realistic" else unresolved({*last, *known}, problem)
+    resolved = closure({*last, *known}, problem)
+    missing = [i for i in problem.needed if i not in resolved]
+    if right and row["suite"] == "realistic":
+        missing = []
     i, error, is_clear = None, None if right else "answer", True
     if sources:
         i = sources[0]
@@ -290,12 +293,6 @@ def closure(some: Iterable[int], problem: Problem) -> set[int]:
 def depends(i: int, some: set[int], problem: Problem) -> bool:
     """Whether a variable depends on one of some others."""
     return not some.isdisjoint(closure(problem.terms[i], problem))
-
-
-def unresolved(last: Iterable[int], problem: Problem) -> list[int]:
-    """The needed variables that have no value and no dependent with one, by depth."""
-    resolved = closure(last, problem)
-    return [i for i in problem.needed if i not in resolved]
 
 
 def unread(
@@ -359,7 +356,8 @@ def plain(response: str, problem: Problem) -> str:
     )
     text = patterns.leads.sub("⇒ ", patterns.arrow.sub("= ", clean(text))).translate(MARKS)
     text = NUMBER_WORDS.sub(lambda match: spelled_out(match).ljust(len(match[0])), text)
-    text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
+    if "minus" in text or "negative" in text:
+        text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
     text = re.sub(r"[^\S\n]", " ", text)
 
     place = ""
@@ -451,6 +449,8 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
         (match.start(), *sorted(match.groups())) for match in patterns.defines.finditer(text)
     )
     for chain in chains(text, TOKEN):
+        if len(chain.operands) < 2:
+            continue
         operands = [*dropwhile(lambda operand: operand.kind != "variable", chain.operands)]
         kinds = [operand.kind for operand in operands]
         is_list = chain.parts == 2 and kinds[-1:] == ["number"] and set(kinds[:-1]) == {"variable"}
@@ -469,10 +469,10 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
         references: Linear | None = None
         sums: list[int] = []
         for kind, digits, first, last in operands[1 + len(listed) :]:
-            total = linear(text[first:last], meant)
-            named = total is not None and total.keys() - {""}
-            value = int(digits) if kind == "number" and total is not None else None
-            if named:
+            is_number = kind == "number"
+            value = int(digits) if is_number and digits.lstrip("-").isdecimal() else None
+            total = None if is_number else linear(text[first:last], meant)
+            if total is not None and total.keys() - {""}:
                 references = references or total
             elif total is not None and kind == "expression":
                 sums.append(total.get("", 0))
@@ -490,6 +490,8 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
 
 def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
     """An expression as a sum; None for any other, such as a product of variables."""
+    if patterns.spot.fullmatch(text):
+        return meant.get(text, {text: 1})
     atoms = deque(patterns.atom.findall(text))
 
     def operand() -> Linear:
@@ -521,10 +523,11 @@ def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
         return left
 
     def total() -> Linear:
-        result = Counter(product())
+        result = dict(product())
         while atoms and atoms[0] in ("+", "-"):
             sign = 1 if atoms.popleft() == "+" else -1
-            result.update(scaled(product(), sign))
+            for name, count in product().items():
+                result[name] = result.get(name, 0) + sign * count
         return {name: count for name, count in result.items() if count}
 
     try:
