@@ -73,8 +73,6 @@ patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
 MOST_LETTERS = 1000
 MARKS = str.maketrans("_&@<>\x01\x02↦≡≔⟹⟶➜→", " " * 7 + "=" * 3 + "⇒" * 4)
-NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
-"""Keys of JSON whose value is a variable."""
 
 Linear = dict[str, int]
 """How often each variable counts in a sum, and under "" its constant."""
@@ -190,9 +188,8 @@ def plurals(kind: str) -> list[str]:
     """A kind of animal, and several of it."""
     kind = kind.lower()
     if kind == TOTAL.lower():
-        return [kind, "animals", "total animals", "animal total", "total", "animals in total"]
-    several = f"{kind}es" if kind.endswith(("x", "s", "ch", "sh", "o")) else f"{kind}s"
-    return [kind, f"{kind}s", several, *([f"{kind[:-1]}ies"] if kind.endswith("y") else [])]
+        return [kind, "animals", "total animals", "total"]
+    return [kind, f"{kind}s", f"{kind}es", *([f"{kind[:-1]}ies"] if kind.endswith("y") else [])]
 
 
 def spelled(key: Name) -> list[str]:
@@ -264,16 +261,14 @@ def last_values(
     for i, equation in equations:
         if equation.value is None:
             continue
-        before = last.get(i)
-        if before is not None and before.value != equation.value:
+        before = last.get(i, equation)
+        if before.value != equation.value:
             if before.value == problem.values[i]:
                 doubtful.add(i)
             else:
                 corrections.append(equation.start)
                 doubtful.discard(i)
-        same = before if before and before.value == equation.value else None
-        if not (same and same.references) or equation.references:
-            last[i] = equation
+        last[i] = equation
         first.setdefault(i, equation.start)
     return last, first, doubtful, corrections
 
@@ -307,7 +302,7 @@ def unread(
         mentions = patterns.mention.findall(part)
         if any(mention.isdecimal() for mention in mentions):
             names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
-    return {i for i in names if i < len(problem.names) and i not in last}
+    return names - last.keys()
 
 
 def is_alone(text: str, equation: Equation) -> bool:
@@ -345,7 +340,7 @@ def plain(response: str, problem: Problem) -> str:
     numbers = problem.spellings
     text = patterns.spot.sub(" ", response)
     if '":' in text:
-        text = patterns.key.sub(lambda match: key_as_sign(match, numbers), text)
+        text = patterns.key.sub(lambda match: "=".ljust(len(match[0])), text)
     meant = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
     letters = [letter for letter in meant if problem.pattern or not NAMED.fullmatch(letter)]
     spots = {
@@ -396,15 +391,6 @@ def blanked(match: re.Match) -> str:
 def held(match: re.Match) -> str:
     """ "South Zoo has 2 foxes" as an equation."""
     return f"{match['place']} {match['kind']} = {match['value']}".ljust(len(match[0]))
-
-
-def key_as_sign(match: re.Match, numbers: Mapping[str, int]) -> str:
-    """A key of JSON as an equals sign, unless it is a variable or says that one follows."""
-    key = match["key"].lower()
-    if key.replace("_", " ") in numbers:
-        return match[0]
-    sign = "" if key in NAMING or match["none"] else "="
-    return sign.ljust(len(match[0]))
 
 
 def in_signs(match: re.Match) -> str:
