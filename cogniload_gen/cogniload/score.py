@@ -38,7 +38,7 @@ from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
 
 
 class Outcome(StrEnum):
-    """What became of a response (D.5), named as in the paper."""
+    """The outcome of a response (D.5), named as in the paper."""
 
     CORRECT_VALID = "correct_valid"
     CORRECT_POI = "correct_poi"
