@@ -11,21 +11,10 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.compare import paired as statistics
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import (
-    MISSING,
-    Table,
-    p_value,
-    points_interval,
-    set_number,
-    text,
-)
-from cogniload_analysis.display.toml_tables import TableSpec, read_tables
 from cogniload_analysis.frame import Load, check_columns
-from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
-
-say = Sentences("compare")
 
 DETECT = 0.02
 SIGNIFICANT = 0.05
@@ -66,12 +55,27 @@ class Comparison:
         """The conclusions from the tables, a sentence each."""
         return say_differences(self.accuracy, self.measures, self.detect)
 
-    def tables(self, prefix: str = "") -> list[Table]:
+    def tables(self, prefix: str = "") -> list[tb.Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        specs = read_specs(self.loads)
-        names = ("accuracy", "measures", "by_load", "outcomes", "only_one")
-        every = [(specs[name], getattr(self, name)) for name in names]
-        return [spec.table(data, prefix=prefix) for spec, data in every if len(data)]
+        shares, ends = _share_columns(self.loads), "in percentage points, with 95 % intervals."
+        fits = "Differences of what was fitted, with 95 % intervals; × is a factor."
+        every: list[tuple[str, pd.DataFrame, str, tb.Columns | None]] = [
+            ("", self.accuracy, f"Differences in accuracy, {ends}", shares),
+            ("_fits", self.measures, fits, MEASURES),
+            ("_by_load", self.by_load, f"Differences in accuracy by load, {ends}", shares),
+            (
+                "_outcomes",
+                self.outcomes,
+                f"Differences in the share of each outcome, {ends}",
+                shares,
+            ),
+            ("_only_one", self.only_one, "Puzzles that only one of two runs solves.", None),
+        ]
+        return [
+            tb.Table(f"{prefix}comparison{name}", data, caption, columns)
+            for name, data, caption, columns in every
+            if len(data)
+        ]
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without ids and loads of many levels, as text."""
@@ -320,32 +324,35 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def show_difference(value: float, scale: object) -> str:
-    """Set a difference of measures; one of ECL50 is a factor."""
+def _show_difference(value: float, scale: object) -> str:
     if not np.isfinite(value):
-        return set_number(value, 0)
-    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
+        return tb.set_number(value, 0)
+    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"  # ECL50's is a factor
 
 
-def show_interval(difference: float, low: float, high: float, scale: object) -> str:
-    """Set the interval of a difference of measures."""
+def _show_ends(difference: float, low: float, high: float, scale: object) -> str:
     if np.isnan(difference):
-        return MISSING
-    return f"{show_difference(low, scale)} to {show_difference(high, scale)}"
+        return tb.MISSING
+    return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
 
 
-def show_outcome(outcome: str) -> str:
-    """Set the name of an outcome."""
-    return outcome.replace("_", " ")
+PAIR: tb.Columns = {"first, second": ("Runs", tb.form("{} − {}"))}
+MEASURES: tb.Columns = {
+    **PAIR,
+    "condition": "At",
+    "measure": "Measure",
+    "first_value": ("First", tb.form("{:.4g}")),
+    "second_value": ("Second", tb.form("{:.4g}")),
+    "difference, scale": ("Difference", _show_difference),
+    "difference, low, high, scale": ("95 % interval", _show_ends),
+    **tb.P_VALUES,
+    "method": "Method",
+    "note": "Note",
+}
 
 
-def show_puzzles(first: int, second: int) -> str:
-    """Set the numbers of puzzles of both runs, or their one number."""
-    return str(first) if first == second else f"{first} and {second}"
-
-
-def read_specs(loads: Sequence[Load]) -> dict[str, TableSpec]:
-    """Return the tables of a comparison, by name; the shares are in percentage points."""
+def _share_columns(loads: Sequence[Load]) -> tb.Columns:
+    """Return the printed columns of differences between shares, in percentage points."""
     by_name = {load.name: load for load in loads}
 
     def show_level(name: str, level: object) -> str:
@@ -354,42 +361,68 @@ def read_specs(loads: Sequence[Load]) -> dict[str, TableSpec]:
         known = level if load.dtype == "category" else load.scale(float(str(level)))
         return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
 
-    shows = (show_level, show_outcome, show_puzzles, show_difference, show_interval)
-    return read_tables("compare", *shows)
+    def show_puzzles(first: int, second: int) -> str:
+        return str(first) if first == second else f"{first} and {second}"
+
+    return {
+        **PAIR,
+        "load, level": ("At", show_level),
+        "outcome": ("Outcome", lambda outcome: outcome.replace("_", " ")),
+        "first_puzzles, second_puzzles": ("Puzzles", show_puzzles),
+        "first_share": ("First [%]", tb.percent),
+        "second_share": ("Second [%]", tb.percent),
+        "difference": ("Difference", tb.points(1)),
+        "low, high": ("95 % interval", tb.points_interval(1)),
+        **tb.P_VALUES,
+        "p_anytime": ("p (any look)", tb.p_value),
+        "method": "Method",
+    }
 
 
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
     """Say what the tables of a comparison hold, a sentence each."""
-    holm = " after Holm's correction" * (len(accuracy) > 1)
     sentences = []
     rows: list[dict[Any, Any]] = accuracy.to_dict("records")
     for row in rows:
-        significant, points = row["p_holm"] < SIGNIFICANT, 100 * abs(row["difference"])
-        puzzles = say("paired" if row["paired"] else "unpaired", row)
-        if row["paired"] and row["left_out"]:
-            puzzles += say("left_out", row)
-        ends = points_interval(1)(row["low"], row["high"])
-        source = say("source", ends=ends, p=_equals(row["p_holm"]) + holm, puzzles=puzzles)
-        more = "more" if row["difference"] >= 0 else "fewer"
-        same = not points and not significant
-        solved = say("same" if same else "solves", row, points=points, more=more)
-        sentences.append(
-            say("apart" if significant else "not_apart", row, solved=solved, source=source)
-        )
-        if not significant:
+        sentences.append(_say_accuracy(row, " after Holm's correction" * (len(rows) > 1)))
+        if row["p_holm"] >= SIGNIFICANT:
             missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
-            power = {"detect": 100 * detect, "power": statistics.POWER, "more": round_up(missing)}
-            sentences.append(say("enough" if missing <= 0 else "not_enough", power))
+            told = f"{100 * detect:g} points apart with a chance of {100 * statistics.POWER:.0f} %"
+            more = f"To tell {told}, about {round_up(missing):,} more puzzles are needed."
+            enough = f"These puzzles are enough to tell {told}."
+            sentences.append(enough if missing <= 0 else more)
         if row["paired"]:
-            sentences.append(say("alone", row))
+            first, second = (f"{row[of]} alone" for of in ("first", "second"))
+            counts = (
+                f"{first} solves {row['only_first']:,} of them, {second} {row['only_second']:,}"
+            )
+            sentences.append(f"{counts}.")
         if len(measures):
             of_pair = measures[["first", "second"]] == [row["first"], row["second"]]
             sentences += _say_measures(measures[of_pair.all(axis=1)])
     return sentences
 
 
+def _say_accuracy(row: dict[Any, Any], holm: str) -> str:
+    first, second, puzzles = row["first"], row["second"], f"{row['first_puzzles']:,}"
+    of = f"{puzzles} puzzles that both answered"
+    if not row["paired"]:
+        both = f"{puzzles} and {row['second_puzzles']:,}"
+        of = f"unpaired, as they answered different puzzles: {both} at the same loads"
+    elif row["left_out"]:
+        of += f"; {row['left_out']:,} that only one answered are left out"
+    ends = tb.points_interval(1)(row["low"], row["high"])
+    source = f"(95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {of})"
+    points, more = 100 * abs(row["difference"]), "more" if row["difference"] >= 0 else "fewer"
+    solves = f"{first} solves {points:.1f} points {more} than {second}"
+    if row["p_holm"] < SIGNIFICANT:
+        return f"{solves} {source}."
+    apart = solves if points else "both solve as many"
+    return f"{first} and {second} can't be told apart: {apart} {source}."
+
+
 def _equals(p: float) -> str:
-    return p_value(p) if p < 0.001 else f"= {p:.3f}"
+    return tb.p_value(p) if p < 0.001 else f"= {p:.3f}"
 
 
 def round_up(number: float) -> int:
@@ -402,16 +435,17 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     """Say which measures of two runs differ."""
     differ: list[dict[Any, Any]] = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
     for row in differ:
-        low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
+        low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
         side = "above" if row["difference"] > 0 else "below"
-        kind, distance = "times" if row["scale"] == "ratio" else "units", abs(row["difference"])
-        about = {
-            "where": text(row["condition"]) and f" ({row['condition']})",
-            "size": say(kind, difference=distance, side=side),
-        }
-        yield say("measure_differs", row | about, low=low, high=high, p=_equals(row["p_holm"]))
+        size = f"{abs(row['difference']):.3g} {side}"
+        if row["scale"] == "ratio":
+            size = f"{row['difference']:.2f} times"
+        where = f" ({row['condition']})" if tb.text(row["condition"]) else ""
+        measure = f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']}"
+        yield f"{measure} (95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
-        pair = {name: rows[name].iloc[0] for name in ("first", "second")}
-        yield say("no_difference", pair, other=" other" * bool(differ), rest=rest)
+        first, second = (rows[name].iloc[0] for name in ("first", "second"))
+        other = " other" * bool(differ)
+        yield f"No{other} difference between {first} and {second} is significant in {rest}."
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
-        yield say("not_compared", unknown=unknown)
+        yield f"Not determined for both, so not compared: {unknown}."
