@@ -516,19 +516,13 @@ def glm_crossing(answers: Answers) -> float:
 
     Infinite where accuracy does not fall with N.
     """
-    wide = vague_line()
-    main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
-    plain = Line(wide.mean, wide.covariance * main)
-    level, _, slope, *_ = fit_line(answers, plain, Link(0, 1))
+    wide, main = vague_line(), np.arange(len(COEFFICIENTS)) < MAIN_TERMS
+    plain = Line(wide.mean, wide.covariance * np.diag(main))
+    found = find_posterior(answers, answers.loads[:0], plain, Link(0, 1), smooth=0.0)
+    level, _, slope, *_ = plain.mean + plain.covariance @ line_terms(answers.loads).T @ found.pull
     if slope >= 0:
         return np.inf
     return float(10 ** np.clip(PAPER_MEANS.log10_N - level / slope, -300, 300))
-
-
-def fit_line(answers: Answers, line: Line, link: Link) -> np.ndarray:
-    """Return the nine coefficients of the line that fits best, under what is known of it."""
-    found = find_posterior(answers, answers.loads[:0], line, link, smooth=0.0)
-    return line.mean + line.covariance @ line_terms(answers.loads).T @ found.pull
 
 
 def vague_line() -> Line:

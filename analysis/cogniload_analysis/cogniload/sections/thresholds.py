@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.adaptive.replay import say_flag
 from cogniload_analysis.cogniload.capacity import goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
@@ -94,7 +93,7 @@ def thresholds_section(
             said.append(say_cells(glm))
             said += map(say_threshold, _rows(thresholds, model))
             said += map(say_fit, _rows(fits, model))
-            said += map(say_flag, notes.get(model, ()))
+            said += [f"Note: {flag}." for flag in notes.get(model, ())]
             part += say_problems(glm)
         if model in figures:
             part.append(figures[model])
