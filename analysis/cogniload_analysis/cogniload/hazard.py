@@ -64,23 +64,6 @@ class StepHazard:
         """Return the 95 % Wald intervals of the coefficients, in the columns low and high."""
         return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
 
-    def summary(self) -> str:
-        """Return the fit and what follows from it as text."""
-        table = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
-        head = (
-            f"Step hazard: {self.responses} responses read ({self.unread} not), "
-            f"{len(self.trials)} statements at risk, {int(self.trials['error'].sum())} first errors"
-        )
-        parts = [
-            head,
-            table.join(self.conf_int()).to_string(float_format="{:.4f}".format),
-            f"hazard along the response: p = {self.trend_p:.3g}",
-            "slips per 1,000 statements\n" + self.slips.to_string(float_format="{:.2f}".format),
-            "accuracy\n" + self.accuracy.to_string(float_format="{:.3f}".format, index=False),
-            *(f"{term}: {problem}" for term, problem in self.problems.items()),
-        ]
-        return "\n\n".join(parts)
-
 
 def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with what `read_steps` reads in each response.

@@ -104,7 +104,6 @@ def test_slips_are_counted_by_kind(puzzles, features):
         1000 * read["first_error"].notna().sum() / at_risk
     )
     assert fit.unread == (~frame["read"]).sum()
-    assert "first errors" in fit.summary()
 
 
 def test_rates_have_the_intervals_of_the_means_over_puzzles():

@@ -8,7 +8,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -100,13 +100,11 @@ class Line(NamedTuple):
     covariance: np.ndarray
 
 
-class Prior(NamedTuple):
-    """What is known of a model's curve before it has answered.
+Prior: TypeAlias = tuple[Line, ...]
+"""What is known of a model's curve before it has answered.
 
-    A line for each of `LINKS`: the same accuracies are another line under another floor.
-    """
-
-    lines: tuple[Line, ...]
+A line for each of `LINKS`: the same accuracies are another line under another floor.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +327,7 @@ def find_posterior(
 def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return what is believed of the curve at `loads`, whatever the floor."""
     smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
-    pairs = zip(prior.lines, LINKS, strict=True)
+    pairs = zip(prior, LINKS, strict=True)
     return Belief(
         tuple(
             find_posterior(answers, loads, *pair, smooth, correlation)

@@ -128,7 +128,7 @@ class AdaptiveDesign(design.Design):
             Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
         )
         self.extents = {"ECL50": self.N, "ID50": (ASKED_D[0], ASKED_D[-1])}
-        known = zip(curve.LINKS, self.prior.lines, strict=True)
+        known = zip(curve.LINKS, self.prior, strict=True)
         self.prior_values = np.concatenate(
             [[*link, *line.mean, *line.covariance.ravel()] for link, line in known]
         )

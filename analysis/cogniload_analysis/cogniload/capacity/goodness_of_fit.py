@@ -145,10 +145,8 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     margins = _margins(cells, fitted)
     enough = margins[margins["total"] >= ENOUGH]
     judged = margins if enough.empty else enough
-    order = (judged["over"] / judged["total"]).abs().to_numpy()
-    worst = judged.iloc[int(order.argmax())]
-    _, over, variance = _residuals(cells, fitted)
-    chi_square = float(np.sum(over**2 / np.maximum(variance, 1e-300)))
+    worst = judged.iloc[int((judged["over"] / judged["total"]).abs().to_numpy().argmax())]
+    chi_square = _chi_square(_residuals(cells, fitted))
     degrees = len(cells) - int(glm.params.notna().sum())
     is_rho = worst["load"] == "rho"
     where = f"ρ = {100 * worst['value']:g} %" if is_rho else f"{worst['load']} = {worst['value']:g}"
@@ -191,7 +189,7 @@ def compare_fits(glm: LoadGLM) -> dict[str, float]:
     GLM's. NaN for a curve that the responses don't determine, or that lies out of reach.
     """
     cells = glm.cells
-    nothing = {"plain": np.nan, "floor": np.nan, "both": np.nan, "degrees": np.nan, "p": np.nan}
+    nothing = dict.fromkeys(("plain", "floor", "both", "degrees", "p"), np.nan)
     loads = [cells[load].to_numpy() for load in ("d", "N", "rho")]
     total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
     if "beta_0" in glm.problems or not len(cells):
@@ -216,26 +214,22 @@ def compare_fits(glm: LoadGLM) -> dict[str, float]:
     return nothing | fits | {"degrees": degrees, "p": p}
 
 
-def _residuals(
-    cells: pd.DataFrame, accuracy: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _residuals(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
     """Return the answers of counted cells, the right ones over an accuracy, and their variance."""
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
-    over = cells["successes"].to_numpy() - total * accuracy
-    return total, over, total * accuracy * (1 - accuracy)
+    total = cells["successes"] + cells["failures"]
+    over, variance = cells["successes"] - total * accuracy, total * accuracy * (1 - accuracy)
+    return pd.DataFrame({"total": total, "over": over, "variance": variance})
 
 
 def _margins(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
-    """Return the answers, those over an accuracy and their variance at each level of a load."""
-    sums = dict(zip(("total", "over", "variance"), _residuals(cells, accuracy), strict=True))
-    by_load = {
-        load: pd.DataFrame(sums).groupby(cells[load].to_numpy()).sum() for load in ("d", "N", "rho")
-    }
+    """Return the sums of residuals at each level of each load."""
+    residuals = _residuals(cells, accuracy)
+    by_load = {load: residuals.groupby(cells[load]).sum() for load in ("d", "N", "rho")}
     return pd.concat(by_load, names=["load", "value"]).reset_index()
 
 
-def _chi_square(margins: pd.DataFrame) -> float:
-    return float((margins["over"] ** 2 / np.maximum(margins["variance"], 1e-300)).sum())
+def _chi_square(residuals: pd.DataFrame) -> float:
+    return float((residuals["over"] ** 2 / residuals["variance"].clip(lower=1e-300)).sum())
 
 
 def curve_crossing(curve: PublishedCurve) -> float:

@@ -59,12 +59,12 @@ def published_prior(without: Collection[str] = ()) -> Prior:
     for link in LINKS:
         models = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
         lines.append(Line(models.mean(axis=0), _widen(np.cov(models.T))))
-    return Prior(tuple(lines))
+    return tuple(lines)
 
 
 def vague_prior() -> Prior:
     """Return a prior that knows little under any floor."""
-    return Prior((curve.vague_line(),) * len(LINKS))
+    return (curve.vague_line(),) * len(LINKS)
 
 
 def _widen(covariance: np.ndarray) -> np.ndarray:
@@ -79,7 +79,7 @@ NAMED = {"published": published_prior, "vague": vague_prior}
 
 def find_prior(choice: str | Prior) -> Prior:
     """Return the prior that a user names: "published" or "vague"."""
-    if isinstance(choice, Prior):
+    if not isinstance(choice, str):
         return choice
     return NAMED[check_choice("prior", choice, tuple(NAMED))]()
 
