@@ -136,13 +136,14 @@ class ComplexityDecay:
         """Return the fit as text."""
         low, high = self.accuracy_range
         estimates = pd.concat([self.params, pd.Series({"N_eff": self.n_eff})])
-        table = pd.DataFrame({"estimate": estimates, "std err": self.bse}, index=estimates.index)
+        table = pd.DataFrame({"estimate": estimates})
         used = self.points["N"][self.points["used"]]
         fitted = f"{len(used)} of {len(self.points)} N"
         if self.method == "likelihood":
             fitted += f" from {used.min():g} to {used.max():g}" if len(used) else ""
             fitted += f", floor {self.floor:.3f}, lapses {self.lapses:.3f}"
         else:
+            table["std err"] = self.bse.reindex(estimates.index)
             fitted += f" with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
         return "\n\n".join(
             [
