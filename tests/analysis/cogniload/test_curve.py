@@ -176,21 +176,9 @@ def test_intervals_hold_where_cells_vary_if_that_can_be_believed(
     assert (flagged > len(frames) / 2) == sound
 
 
-@pytest.mark.parametrize(
-    ("frame", "says"),
-    [
-        ({"d": None}, "the frame has no column 'd': needed are d, N, rho"),
-        ({"N": [0.0]}, "N must be a positive number, got 0"),
-        ({"rho": [50.0]}, "rho must be a fraction from 0 to 1, not percent, got 50"),
-        ({"correct": [2]}, "correct must be 0 or 1, got 2"),
-        ({"d": [np.nan]}, "d must be a positive number, got nan"),
-        ({"d": [], "N": [], "rho": [], "correct": []}, "the frame must hold answers, got none"),
-    ],
-)
-def test_a_wrong_frame_is_refused_in_one_line(frame, says):
-    frame = {"d": [5], "N": [71], "rho": [0.5], "correct": [1]} | frame
-    with refused(f"^{says}"):
-        estimate_capacity({name: column for name, column in frame.items() if column is not None})
+def test_a_frame_without_answers_is_refused_in_one_line():
+    with refused("^the frame must hold answers, got none"):
+        estimate_capacity({"d": [], "N": [], "rho": [], "correct": []})
 
 
 def test_the_shipped_prior_is_the_published_tables_refitted():
