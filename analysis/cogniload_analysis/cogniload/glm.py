@@ -316,7 +316,7 @@ def fit_load_glm(
         )
     cells, rates = count_cells(frame), guess_rates(frame, guess)
     names = [*TERMS, *INTERACTIONS] if interactions else [*TERMS]
-    problems = find_problems(cells, names, penalised=penalised)
+    problems = _find_problems(cells, names, penalised=penalised)
     terms = [term for term in names if term not in problems]
     names += [LAPSE] * lapse
     estimate = _Estimate(pd.Series(dtype=float), pd.DataFrame(dtype=float))
@@ -510,7 +510,7 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     `frame` as for `fit_load_glm`. Appendix F.
     """
     cells = count_cells(frame)
-    problems = find_problems(cells, TERMS)
+    problems = _find_problems(cells, TERMS)
     if problems:
         return RhoComparison(problem=next(iter(problems.values())))
     linear, quadratic = (
@@ -527,7 +527,7 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
     """
     cells = count_cells(frame)
     terms = (*TERMS, *INTERACTIONS)
-    problems = find_problems(cells, terms)
+    problems = _find_problems(cells, terms)
     if problems:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(problems.values())))
@@ -596,7 +596,7 @@ def load_design(
     return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
 
 
-def find_problems(
+def _find_problems(
     cells: pd.DataFrame, terms: Sequence[str], *, penalised: bool = False
 ) -> dict[str, str]:
     """Return why terms can't be estimated from counted cells, by term; empty if all can."""
