@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.adaptive.replay import say_flag
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     compare_fits,
@@ -72,7 +71,8 @@ def thresholds_section(
     content: list[Content] = [overview]
     for model, glm in glms.items():
         rows = thresholds[thresholds["model"] == model].to_dict("records")
-        said = [*map(say_threshold, rows), say_fit(glm), *map(say_flag, notes.get(model, ()))]
+        said = [*map(say_threshold, rows), say_fit(glm)]
+        said += [f"Note: {flag}." for flag in notes.get(model, ())]
         drawn = [figures[model]] if model in figures else []
         content.append(Section(model, [said, *say_problems(glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
