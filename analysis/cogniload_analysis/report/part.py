@@ -86,9 +86,7 @@ def build_part(
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed],
-        cells=tb.count_outcomes(
-            frame, "model", *(load.name for load in analysis.loads)
-        ).reset_index(),
+        cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
     )
 
 
