@@ -57,16 +57,15 @@ class ComparisonPlan:
             tokens = self.prompt_tokens, self.response_tokens
             columns["cost"] = map("{:,.2f}".format, puzzles * np.dot(self.price, tokens) / 1e6)
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
-        points, accuracy = 100 * self.detect, 100 * self.accuracy
-        asked = f"To tell {points:g} points less from the {accuracy:.1f} % of {self.like}"
-        return f"""{asked}, with a chance of {100 * POWER:.0f} % at the 5 % level:
-
-{table.to_string(index=False)}
-
-Accuracies are the published GLM's on the paper's grid of {cells} cells, and prompts as long as the
-paper's. Assumed: {self.response_tokens:,g} tokens a response, {self.throughput:,g} tokens a second
-and GPU; and that within a cell two runs fail on puzzles apart from one another (if on the same
-ones, fewer puzzles do)."""
+        return (
+            f"To tell {100 * self.detect:g} points less from the {100 * self.accuracy:.1f} % of "
+            f"{self.like}, with a chance of {100 * POWER:.0f} % at the 5 % level:\n\n"
+            f"{table.to_string(index=False)}\n\nAccuracies are the published GLM's on the paper's "
+            f"grid of {cells} cells, and prompts as long as the paper's.\n"
+            f"Assumed: {self.response_tokens:,g} tokens a response, {self.throughput:,g} tokens a "
+            "second and GPU; and that within a cell two runs\n"
+            "fail on puzzles apart from one another (if on the same ones, fewer puzzles do)."
+        )
 
 
 def plan_comparison(

@@ -1,6 +1,6 @@
 """Runs side by side: their differences in accuracy and outcomes, by pairs of puzzles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, pairwise
@@ -11,8 +11,19 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.compare import paired as statistics
-from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.tables import (
+    MISSING,
+    Columns,
+    Table,
+    form,
+    p_value,
+    percent,
+    points,
+    points_interval,
+    set_number,
+    text,
+)
 from cogniload_analysis.frame import Load, check_columns
 from cogniload_gen.grid import ENGLISH, other_language
 
@@ -23,6 +34,53 @@ ENOUGH_IN_COMMON = 0.5
 MANY_LEVELS = 12
 FEW_MODELS = 3
 FEW_PAIRS, MANY_PAIRS = "exact score interval", "score interval, McNemar's test"
+
+
+POINTS = ", in percentage points, with 95 % intervals."
+FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
+
+
+def _show_difference(value: float, scale: object) -> str:
+    """Set a difference of measures; one of ECL50 is a factor."""
+    if not np.isfinite(value):
+        return set_number(value, 0)
+    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
+
+
+def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
+    if np.isnan(difference):
+        return MISSING
+    return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
+
+
+PAIR: Columns = {"first, second": ("Runs", "{} − {}".format)}
+P_VALUES: Columns = {"p": ("p", p_value), "p_holm": ("p (Holm)", p_value)}
+SHARES: Columns = {
+    "outcome": ("Outcome", lambda outcome: outcome.replace("_", " ")),
+    "first_puzzles, second_puzzles": (
+        "Puzzles",
+        lambda first, second: str(first) if first == second else f"{first} and {second}",
+    ),
+    "first_share": ("First [%]", percent),
+    "second_share": ("Second [%]", percent),
+    "difference": ("Difference", points(1)),
+    "low, high": ("95 % interval", points_interval(1)),
+    **P_VALUES,
+    "p_anytime": ("p (any look)", p_value),
+    "method": "Method",
+}
+FITS: Columns = {
+    **PAIR,
+    "condition": "At",
+    "measure": "Measure",
+    "first_value": ("First", form("{:.4g}")),
+    "second_value": ("Second", form("{:.4g}")),
+    "difference, scale": ("Difference", _show_difference),
+    "difference, low, high, scale": ("95 % interval", _show_interval),
+    **P_VALUES,
+    "method": "Method",
+    "note": "Note",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,27 +113,25 @@ class Comparison:
         """The conclusions from the tables, a sentence each."""
         return say_differences(self.accuracy, self.measures, self.detect)
 
-    def tables(self, prefix: str = "") -> list[tb.Table]:
+    def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        shares, ends = _share_columns(self.loads), "in percentage points, with 95 % intervals."
-        fits = "Differences of what was fitted, with 95 % intervals; × is a factor."
-        every: list[tuple[str, pd.DataFrame, str, tb.Columns | None]] = [
-            ("", self.accuracy, f"Differences in accuracy, {ends}", shares),
-            ("_fits", self.measures, fits, MEASURES),
-            ("_by_load", self.by_load, f"Differences in accuracy by load, {ends}", shares),
-            (
-                "_outcomes",
-                self.outcomes,
-                f"Differences in the share of each outcome, {ends}",
-                shares,
-            ),
-            ("_only_one", self.only_one, "Puzzles that only one of two runs solves.", None),
+        shares = {**PAIR, "load, level": ("At", self._show_level), **SHARES}
+        only = "Puzzles that only one of two runs solves."
+        by, of = "Differences in accuracy by load", "Differences in the share of each outcome"
+        every = [
+            Table(f"{prefix}comparison", self.accuracy, f"Differences in accuracy{POINTS}", shares),
+            Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS),
+            Table(f"{prefix}comparison_by_load", self.by_load, f"{by}{POINTS}", shares),
+            Table(f"{prefix}comparison_outcomes", self.outcomes, f"{of}{POINTS}", shares),
+            Table(f"{prefix}comparison_only_one", self.only_one, only),
         ]
-        return [
-            tb.Table(f"{prefix}comparison{name}", data, caption, columns)
-            for name, data, caption, columns in every
-            if len(data)
-        ]
+        return [table for table in every if len(table.data)]
+
+    def _show_level(self, name: str, level: object) -> str:
+        load = next(load for load in self.loads if load.name == name)
+        # Beside words, numbers come back from CSV as words.
+        known = level if load.dtype == "category" else load.scale(float(str(level)))
+        return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without ids and loads of many levels, as text."""
@@ -324,105 +380,51 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def _show_difference(value: float, scale: object) -> str:
-    if not np.isfinite(value):
-        return tb.set_number(value, 0)
-    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"  # ECL50's is a factor
-
-
-def _show_ends(difference: float, low: float, high: float, scale: object) -> str:
-    if np.isnan(difference):
-        return tb.MISSING
-    return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
-
-
-PAIR: tb.Columns = {"first, second": ("Runs", tb.form("{} − {}"))}
-MEASURES: tb.Columns = {
-    **PAIR,
-    "condition": "At",
-    "measure": "Measure",
-    "first_value": ("First", tb.form("{:.4g}")),
-    "second_value": ("Second", tb.form("{:.4g}")),
-    "difference, scale": ("Difference", _show_difference),
-    "difference, low, high, scale": ("95 % interval", _show_ends),
-    **tb.P_VALUES,
-    "method": "Method",
-    "note": "Note",
-}
-
-
-def _share_columns(loads: Sequence[Load]) -> tb.Columns:
-    """Return the printed columns of differences between shares, in percentage points."""
-    by_name = {load.name: load for load in loads}
-
-    def show_level(name: str, level: object) -> str:
-        load = by_name[name]
-        # Beside words, numbers come back from CSV as words.
-        known = level if load.dtype == "category" else load.scale(float(str(level)))
-        return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
-
-    def show_puzzles(first: int, second: int) -> str:
-        return str(first) if first == second else f"{first} and {second}"
-
-    return {
-        **PAIR,
-        "load, level": ("At", show_level),
-        "outcome": ("Outcome", lambda outcome: outcome.replace("_", " ")),
-        "first_puzzles, second_puzzles": ("Puzzles", show_puzzles),
-        "first_share": ("First [%]", tb.percent),
-        "second_share": ("Second [%]", tb.percent),
-        "difference": ("Difference", tb.points(1)),
-        "low, high": ("95 % interval", tb.points_interval(1)),
-        **tb.P_VALUES,
-        "p_anytime": ("p (any look)", tb.p_value),
-        "method": "Method",
-    }
-
-
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
     """Say what the tables of a comparison hold, a sentence each."""
+    holm = " after Holm's correction" * (len(accuracy) > 1)
     sentences = []
     rows: list[dict[Any, Any]] = accuracy.to_dict("records")
     for row in rows:
-        sentences.append(_say_accuracy(row, " after Holm's correction" * (len(rows) > 1)))
-        if row["p_holm"] >= SIGNIFICANT:
-            missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
-            told = f"{100 * detect:g} points apart with a chance of {100 * statistics.POWER:.0f} %"
-            more = f"To tell {told}, about {round_up(missing):,} more puzzles are needed."
-            enough = f"These puzzles are enough to tell {told}."
-            sentences.append(enough if missing <= 0 else more)
-        if row["paired"]:
-            first, second = (f"{row[of]} alone" for of in ("first", "second"))
+        first, second = row["first"], row["second"]
+        significant, apart = row["p_holm"] < SIGNIFICANT, 100 * abs(row["difference"])
+        counts = f"{row['first_puzzles']:,} puzzles that both answered"
+        if not row["paired"]:
             counts = (
-                f"{first} solves {row['only_first']:,} of them, {second} {row['only_second']:,}"
+                "unpaired, as they answered different puzzles: "
+                f"{row['first_puzzles']:,} and {row['second_puzzles']:,} at the same loads"
             )
-            sentences.append(f"{counts}.")
+        elif row["left_out"]:
+            counts += f"; {row['left_out']:,} that only one answered are left out"
+        ends = points_interval(1)(row["low"], row["high"])
+        source = f"95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {counts}"
+        more = "more" if row["difference"] >= 0 else "fewer"
+        solved = f"{first} solves {apart:.1f} points {more} than {second}"
+        if significant:
+            sentences.append(f"{solved} ({source}).")
+        else:
+            solved = solved if apart else "both solve as many"
+            sentences.append(f"{first} and {second} can't be told apart: {solved} ({source}).")
+            missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
+            chance = (
+                f"{100 * detect:g} points apart with a chance of {100 * statistics.POWER:.0f} %"
+            )
+            sentences.append(
+                f"These puzzles are enough to tell {chance}."
+                if missing <= 0
+                else f"To tell {chance}, about {round_up(missing):,} more puzzles are needed."
+            )
+        if row["paired"]:
+            alone = f"{first} alone solves {row['only_first']:,} of them, {second} alone"
+            sentences.append(f"{alone} {row['only_second']:,}.")
         if len(measures):
-            of_pair = measures[["first", "second"]] == [row["first"], row["second"]]
+            of_pair = measures[["first", "second"]] == [first, second]
             sentences += _say_measures(measures[of_pair.all(axis=1)])
     return sentences
 
 
-def _say_accuracy(row: dict[Any, Any], holm: str) -> str:
-    first, second, puzzles = row["first"], row["second"], f"{row['first_puzzles']:,}"
-    of = f"{puzzles} puzzles that both answered"
-    if not row["paired"]:
-        both = f"{puzzles} and {row['second_puzzles']:,}"
-        of = f"unpaired, as they answered different puzzles: {both} at the same loads"
-    elif row["left_out"]:
-        of += f"; {row['left_out']:,} that only one answered are left out"
-    ends = tb.points_interval(1)(row["low"], row["high"])
-    source = f"(95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {of})"
-    points, more = 100 * abs(row["difference"]), "more" if row["difference"] >= 0 else "fewer"
-    solves = f"{first} solves {points:.1f} points {more} than {second}"
-    if row["p_holm"] < SIGNIFICANT:
-        return f"{solves} {source}."
-    apart = solves if points else "both solve as many"
-    return f"{first} and {second} can't be told apart: {apart} {source}."
-
-
 def _equals(p: float) -> str:
-    return tb.p_value(p) if p < 0.001 else f"= {p:.3f}"
+    return p_value(p) if p < 0.001 else f"= {p:.3f}"
 
 
 def round_up(number: float) -> int:
@@ -436,16 +438,17 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     differ: list[dict[Any, Any]] = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
     for row in differ:
         low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
-        side = "above" if row["difference"] > 0 else "below"
-        size = f"{abs(row['difference']):.3g} {side}"
-        if row["scale"] == "ratio":
-            size = f"{row['difference']:.2f} times"
-        where = f" ({row['condition']})" if tb.text(row["condition"]) else ""
-        measure = f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']}"
-        yield f"{measure} (95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
+        size = f"{row['difference']:.2f} times"
+        if row["scale"] != "ratio":
+            size = f"{abs(row['difference']):.3g} {'above' if row['difference'] > 0 else 'below'}"
+        where = f" ({condition})" if (condition := text(row["condition"])) else ""
+        yield (
+            f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']} "
+            f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
+        )
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
-        first, second = (rows[name].iloc[0] for name in ("first", "second"))
+        pair = " and ".join(rows[["first", "second"]].iloc[0])
         other = " other" * bool(differ)
-        yield f"No{other} difference between {first} and {second} is significant in {rest}."
+        yield f"No{other} difference between {pair} is significant in {rest}."
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
         yield f"Not determined for both, so not compared: {unknown}."

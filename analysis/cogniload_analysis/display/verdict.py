@@ -25,10 +25,11 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     correct, responses = int(frame["correct"].sum()), len(frame)
     low, high = wilson_interval(correct, responses, CONFIDENCE)
     chance = frame["chance"].mean() if "chance" in frame else math.nan
-    interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f}"
-    said = f"Solves {100 * correct / responses:.1f} % of {responses:,} puzzles ({interval})"
-    said += "." if math.isnan(chance) else f"; guesses would solve {100 * chance:.1f} %."
-    return said + (f" A limit cut {100 * cut:.1f} % of its responses." if cut > 0 else "")
+    accuracy, low, high = (100 * share for share in (correct / responses, low, high))
+    guesses = "" if math.isnan(chance) else f"; guesses would solve {100 * chance:.1f} %"
+    limit = f" A limit cut {100 * cut:.1f} % of its responses." if cut > 0 else ""
+    ends = f"95 % interval {low:.1f} to {high:.1f}"
+    return f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}.{limit}"
 
 
 UNBROKEN = "No load is known to break it: chance explains how accuracy differs between levels."
@@ -72,8 +73,7 @@ def say_wrong(frame: pd.DataFrame, meanings: Mapping[str, str]) -> str:
     wrong = frame.loc[~frame["correct"].astype(bool), "outcome"].astype(str).value_counts()
     if wrong.empty:
         return "No response is wrong."
-    name = wrong.index[0]
-    counts = f"{wrong.iloc[0]:,} of {wrong.sum():,}"
+    name, counts = wrong.index[0], f"{wrong.iloc[0]:,} of {wrong.sum():,}"
     return f"The commonest wrong outcome is {name} ({meanings.get(name, name)}): {counts}."
 
 
