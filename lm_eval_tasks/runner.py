@@ -32,6 +32,7 @@ from lm_eval.models.api_models import TemplateAPI
 from lm_eval.utils import handle_non_serializable, hash_string, make_table, sanitize_list
 from tqdm import tqdm
 
+from cogniload_gen import benchmarks
 from cogniload_gen.files import whole_file, without_keys
 from lm_eval_tasks import server
 from lm_eval_tasks.adaptive import Search
@@ -105,7 +106,7 @@ class CapReached(Exception):  # noqa: N818  (no error)
     """Ends the asking: what is answered stays, and a higher cap goes on."""
 
 
-class _Asking:
+class _Asking(AnsweringModel):
     """A run's model, which is loaded when there is something to ask."""
 
     def __init__(self, config: EvaluatorConfig, own: Own, search: Search | None) -> None:
@@ -116,9 +117,8 @@ class _Asking:
         if begun := Run.read(own.folder):
             begun.refuse_another(own.folder, self.run)
             self.run.model, self.run.about = begun.model, begun.about
-        self.answers = Answers([own.folder])
         file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
-        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
+        super().__init__(Answers([own.folder]), {}, file)
         self.left, self.screen = 0, sys.stderr
         self.bar: tqdm[Any] | None = None
 
@@ -129,10 +129,10 @@ class _Asking:
         cap ends it.
         """
         self._stop_at_cap()
-        self.model.inner = self.model.inner or self._load_model()
-        self.model.only_check, self.left = check, 0
+        self.inner = self.inner or self._load_model()
+        self.only_check, self.left = check, 0
         try:
-            self._evaluate_shard(self.model)
+            self._evaluate_shard(self)
         finally:
             if self.bar is not None:
                 self.bar.close()
@@ -190,11 +190,13 @@ class _Asking:
         self.run.write(self.own.folder)
         return model
 
-    def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+    def describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+        """Return what the task says of an answer, if it is one of ours."""
         task = self.tasks[str(request.task_name)]
         return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
 
-    def _watch(self, done: int, total: int) -> None:
+    def watch(self, done: int, total: int) -> None:
+        """Show how far the run is; CapReached where a cap ends it."""
         if self.bar is None:  # before anything is asked
             seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
             pace = partial(tqdm, unit=" puzzles", smoothing=0, mininterval=seconds)
@@ -204,7 +206,7 @@ class _Asking:
             self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
         self.bar.update(done - self.bar.n)
         self.left = total - done
-        if self.left and not isinstance(self.model.inner, TemplateAPI):  # which stops by itself
+        if self.left and not isinstance(self.inner, TemplateAPI):  # which stops by itself
             self._stop_at_cap()
 
     def _cap(self) -> str | None:
@@ -267,7 +269,9 @@ def merge(
     config, search = first.configuration(), first.search(include_path)
     now = Run.of(config, first.what["until"])
     # tasks of others may load code by what they read of a model's arguments
-    loaded = load_tasks(now, include_path, first.model_args if include_path else {}, search)
+    ours = benchmarks.datasets()
+    given = {name: it for name, it in first.model_args.items() if include_path or name in ours}
+    loaded = load_tasks(now, include_path, given, search)
     for folder, begun in zip(folders, runs, strict=True):
         begun.refuse_another(folder, Run(now.what, first.model))
     answers = Answers(folders)

@@ -101,10 +101,9 @@ def assert_cells_explain_the_tables(folder):
             stored = thresholds.loc[(model, name)]
             assert stored["status"] == threshold.status
             np.testing.assert_allclose(threshold.value, stored["value"], rtol=1e-6)
-    accuracy = read_table(folder, "accuracy").set_index("model")
     sums = cells.groupby("model")[["successes", "failures"]].sum()
-    np.testing.assert_array_equal(sums["successes"], accuracy.loc[sums.index, "correct"])
-    np.testing.assert_array_equal(sums.sum(axis=1), accuracy.loc[sums.index, "responses"])
+    np.testing.assert_array_equal(sums["successes"], overview.loc[sums.index, "correct"])
+    np.testing.assert_array_equal(sums.sum(axis=1), overview.loc[sums.index, "responses"])
     for knob in ("d", "N"):
         table = read_table(folder, f"outcomes_by_{knob}").set_index(["model", knob])
         counts = cells.groupby(["model", knob])[list(WRONG_OUTCOMES.values())].sum()

@@ -53,13 +53,12 @@ def drawn_levels(levels: ArrayLike, load: str) -> np.ndarray:
 def level_panel(
     load: str, levels: ArrayLike, series: Sequence[Series], title: str = "", of: str = "Accuracy"
 ) -> Panel:
-    """Return the panel of series by a load, with a tick at each level; `of` labels its y axis."""
+    """Return the panel of shares by a load, with a tick at each level; `of` labels its y axis."""
     at = np.unique(drawn_levels(levels, load))
     positions = np.log(at) if load == "N" else at
 
     def finish(axes: Any) -> None:
-        if of != "Tokens of a response":
-            axes.set_ylim(-0.03, 1.03)
+        axes.set_ylim(-0.03, 1.03)
         if load == "N":
             axes.set_xscale("log")
         labels, last = [], -np.inf

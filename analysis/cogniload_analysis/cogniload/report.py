@@ -48,7 +48,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     curved = [model for model in fitted if model not in replays] if several else []
     drawn = frame[frame["model"].isin(curved)]
     fits = {m: draw_fit(m, responses[m], glms[m], f"fit_{names[m]}") for m in curved}
-    breaking, breaks = breaks_section(frame, glms, names)
+    breaking, breaks = breaks_section(frame, names)
     adaptive, curves = adaptive_section(replays, names)
     ranking = ranking_table(glms, capacities)
     overview = overview_table(frame, ranking, at_chance)

@@ -18,36 +18,7 @@ from cogniload_analysis.display.tables import (
 )
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
-from cogniload_analysis.factor.sections.adaptive import adaptive_sections
-from cogniload_analysis.factor.sections.attempts import (
-    attempts_sections,
-    attempts_table,
-    sampling_table,
-    say_sampling,
-)
-from cogniload_analysis.factor.sections.contexts import (
-    HERE,
-    draw_by_context,
-    mode_table,
-    published_section,
-    say_mode,
-    tabulate_modes,
-)
-from cogniload_analysis.factor.sections.decays import (
-    decay_table,
-    draw_model,
-    draw_suite,
-    fit_decays,
-    say_capacity,
-    say_decay,
-    tabulate_fits,
-)
-from cogniload_analysis.factor.sections.hops import hops_sections, say_shortcuts, shortcut_table
-from cogniload_analysis.factor.sections.retrieval import (
-    retrieval_sections,
-    retrieval_table,
-    say_retrieval,
-)
+from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.factor.score import FactorOutcome
@@ -71,36 +42,34 @@ def report_factor(
     """
     if n_clean is not None and not 0 < n_clean < math.inf:
         raise ValueError(f"n_clean must be a positive number, got {n_clean!r}")
-    decays = fit_decays(frame, accuracy_range=accuracy_range)
-    lines = fit_decays(frame, "least squares", accuracy_range=accuracy_range)
-    fits, least_squares = decay_table(decays), decay_table(lines)
-    modes, attempts = mode_table(fits), attempts_table(frame)
-    sampling = sampling_table(attempts, n_clean)
-    retrieved, shortcuts = retrieval_table(frame), shortcut_table(frame)
+    curves = decays.fit_decays(frame, accuracy_range=accuracy_range)
+    lines = decays.fit_decays(frame, "least squares", accuracy_range=accuracy_range)
+    fits, least_squares = decays.decay_table(curves), decays.decay_table(lines)
+    modes, tried = contexts.mode_table(fits), attempts.attempts_table(frame)
+    sampling = attempts.sampling_table(tried, n_clean)
+    retrieved, shortcuts = retrieval.retrieval_table(frame), hops.shortcut_table(frame)
     said = [
-        (say_decay, fits),
-        (say_mode, modes[modes["source"] == HERE]),
-        (say_sampling, sampling[sampling["source"] == HERE]),
-        (say_retrieval, retrieved),
+        (decays.say_decay, fits),
+        (contexts.say_mode, modes[modes["source"] == contexts.HERE]),
+        (attempts.say_sampling, sampling[sampling["source"] == contexts.HERE]),
+        (retrieval.say_retrieval, retrieved),
     ]
     names: dict[tuple[str, str], str] = {}
     models, verdicts = [], []
-    for suite, model in sorted({(suite, model) for model, suite, *_ in decays}):
+    for suite, model in sorted({(suite, model) for model, suite, *_ in curves}):
         about = {"suite": suite, "model": model}
         name = f"factor_{suite}_{name_file(len(names) + 1, model)}"
         names[suite, model] = name
-        own = {
-            condition: fit for condition, fit in decays.items() if condition[:2] == (model, suite)
-        }
+        own = {each: fit for each, fit in curves.items() if each[:2] == (model, suite)}
         mine, title = _rows_of(frame, about), f"{model}, {suite} suite"
-        figure = draw_model(own, name) if mine["correct"].any() else None
+        figure = decays.draw_model(own, name) if mine["correct"].any() else None
         phrases = [
             say(row)
             for say, table in (said if figure else said[-1:])
             for row in _rows_of(table, about).to_dict("records")
         ]
         beside = _rows_of(shortcuts, about)
-        phrases += [say_shortcuts(beside)] if len(beside) else []
+        phrases += [hops.say_shortcuts(beside)] if len(beside) else []
         models.append(Section(title, [phrases, figure] if figure else [[NONE_SOLVED, *phrases]]))
         decay = _rows_of(fits, about).iloc[0].to_dict()
         verdicts.append(describe_verdict(title, mine, decay, figure))
@@ -108,27 +77,27 @@ def report_factor(
     for suite in sorted({*fits["suite"]}):
         rows = _rows_of(fits, {"suite": suite})
         if rows["mean_accuracy"].any():
-            own = {each: fit for each, fit in decays.items() if each[1] == suite}
-            drawn += [*draw_suite(suite, own, rows), *draw_by_context(rows)]
+            own = {each: fit for each, fit in curves.items() if each[1] == suite}
+            drawn += [*decays.draw_suite(suite, own, rows), *contexts.draw_by_context(rows)]
     sections = [
-        *retrieval_sections(frame, retrieved, names),
-        *hops_sections(frame, shortcuts, names),
+        *retrieval.retrieval_sections(frame, retrieved, names),
+        *hops.hops_sections(frame, shortcuts, names),
         Section(
             "The decay of each model",
             [_tabulate_accuracy(frame, "Accuracy, with the 95 % Wilson interval."), *models],
             "models",
             folded=True,
         ),
-        *adaptive_sections(frame),
-        *published_section(fits, least_squares),
+        *adaptive.adaptive_sections(frame),
+        *contexts.published_section(fits, least_squares),
         *[Section("The paper's figures", drawn, "curves", folded=True)] * bool(drawn),
         Section(
             "Fits",
-            [*tabulate_fits(fits, least_squares), tabulate_modes(modes)],
+            [*decays.tabulate_fits(fits, least_squares), contexts.tabulate_modes(modes)],
             "fits",
             folded=True,
         ),
-        *attempts_sections(attempts, sampling),
+        *attempts.attempts_sections(tried, sampling),
         errors_section(frame),
     ]
     front = [figure for name in FRONT for figure in drawn if figure.name == name]
@@ -150,7 +119,7 @@ def describe_verdict(
     cut = ending_table(frame)["cut_share"].iloc[0]
     broken_by = [verdict.say_spans(spans)] if figure else []
     sentences = [verdict.say_solved(frame, cut), *broken_by, verdict.say_wrong(frame, MEANINGS)]
-    return Verdict(name, say_capacity(decay) if figure else NONE_SOLVED, sentences, figure)
+    return Verdict(name, decays.say_capacity(decay) if figure else NONE_SOLVED, sentences, figure)
 
 
 def errors_section(frame: pd.DataFrame) -> Section:

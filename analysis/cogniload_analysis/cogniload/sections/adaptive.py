@@ -13,9 +13,9 @@ from cogniload_analysis.adaptive.section import ASKED, BATCHES, RUNS, runs_secti
 from cogniload_analysis.cogniload.capacity.design import MEAN_N, MEAN_RHO, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import FAINT, Figure, Panel
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import ACCURACY, MODEL, Table, form, load_columns, thousands
 
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 MOST_TICKS = 7
@@ -44,49 +44,49 @@ def adaptive_section(
     return [section], dict(zip(replays, figures, strict=True))
 
 
-def tabulate_runs(runs: Sequence[Replay]) -> list[Table]:
+def tabulate_runs(runs: Sequence[Replay]) -> list[tb.Table]:
     """Return the tables of the runs, their batches, their cells and their curves."""
     return [
-        Table(
+        tb.Table(
             "adaptive",
             run_table(runs),
             "Adaptive runs: what was asked for, and half the width of its 95 % interval.",
-            {**MODEL, **RUNS},
+            {**tb.MODEL, **RUNS},
         ),
-        Table(
+        tb.Table(
             "adaptive_batches",
             batch_table(runs),
             "What was known before each batch, replayed: median and 95 % of the posterior draws.",
             {
-                **MODEL,
-                "n": ("Answers", thousands),
-                "goal": ("Goal", form("{} (crossing)")),
+                **tb.MODEL,
+                "n": ("Answers", tb.thousands),
+                "goal": ("Goal", tb.form("{} (crossing)")),
                 **BATCHES,
             },
         ),
-        Table(
+        tb.Table(
             "adaptive_cells",
             asked_table(runs),
             "The cells that adaptive runs asked from, by the load that varies.",
             {
-                **MODEL,
+                **tb.MODEL,
                 "axis": ("Axis", lambda load: load.replace("rho", "ρ")),
-                **load_columns(LOADS),
+                **tb.load_columns(LOADS),
                 **ASKED,
             },
         ),
-        Table(
+        tb.Table(
             "adaptive_curve",
             curve_table(runs),
             "Accuracy along each load: median and 95 % of the posterior draws.",
             {
-                **MODEL,
+                **tb.MODEL,
                 "load": ("Load", lambda load: load.replace("rho", "ρ [%]")),
                 "load, level": (
                     "Level",
                     lambda load, level: f"{100 * level if load == 'rho' else level:.3g}",
                 ),
-                **ACCURACY,
+                **tb.ACCURACY,
             },
         ),
     ]

@@ -5,15 +5,8 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    percent,
-    percent_interval,
-    thousands,
-)
 from cogniload_analysis.stats import (
     chance_of_any,
     chance_of_majority,
@@ -26,14 +19,14 @@ CAPTION = (
     "Several attempts at a puzzle: at least one of k right (pass@k), the commonest answer of k "
     "right (majority@k), with 95 % intervals over puzzles; and the crossing of pass@k."
 )
-COLUMNS: Columns = {
-    **MODEL,
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
     "k": "k",
-    "puzzles": ("Puzzles", thousands),
-    "any": ("pass@k [%]", percent),
-    "any_low, any_high": ("pass@k 95 %", percent_interval),
-    "majority": ("majority@k [%]", percent),
-    "majority_low, majority_high": ("majority@k 95 %", percent_interval),
+    "puzzles": ("Puzzles", tb.thousands),
+    "any": ("pass@k [%]", tb.percent),
+    "any_low, any_high": ("pass@k 95 %", tb.percent_interval),
+    "majority": ("majority@k [%]", tb.percent),
+    "majority_low, majority_high": ("majority@k 95 %", tb.percent_interval),
     **ECL50_CROSSING,
 }
 
@@ -41,7 +34,7 @@ COLUMNS: Columns = {
 def attempts_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section; none where each puzzle was tried once."""
     data = accuracy_by_attempts(frame)
-    table = Table("attempts", data, CAPTION, COLUMNS)
+    table = tb.Table("attempts", data, CAPTION, COLUMNS)
     return [Section("Several attempts", [table], "several-attempts", folded=True)] * (len(data) > 0)
 
 

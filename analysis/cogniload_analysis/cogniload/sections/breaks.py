@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.hazard import (
     SLIPS,
     StepHazard,
@@ -20,28 +19,13 @@ from cogniload_analysis.cogniload.hazard import (
     slip_rates,
     slip_trials,
 )
-from cogniload_analysis.cogniload.loads import LOADS, drawn_levels, level_panel
-from cogniload_analysis.cogniload.sections.accuracy import measured_series
+from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
-from cogniload_analysis.display.tables import (
-    ACCURACY,
-    MODEL,
-    Table,
-    accuracy_table,
-    form,
-    interval,
-    load_columns,
-    number,
-    percent,
-    percent_interval,
-    percent_of,
-    starred,
-    thousands,
-)
 from cogniload_analysis.samples.files import read_lines
-from cogniload_analysis.stats import CONFIDENCE, wilson_interval
+from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
 
@@ -71,18 +55,22 @@ MEANINGS = {
 }
 """Each kind of first error in words."""
 
-TERMS = {
-    "const": "constant",
-    "needle": "needle",
-    "k": "conditions",
-    "m": "updates",
-    "position": "position t / N",
-    "since": "statements since a change",
-    "near": "conditions of a hay that hold",
-    "d": "d",
-    "log10_N": "log N",
+CAPTION = (
+    "Responses that could be read statement by statement; of those, how many have an error, are "
+    "right again later, and answer right."
+)
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
+    "responses": ("Responses", tb.thousands),
+    "read": ("Read", tb.thousands),
+    "read, responses": ("Read [%]", tb.percent_of),
+    "errors": ("With an error", tb.thousands),
+    "recovered": ("Recovered", tb.thousands),
+    "right": ("Right", tb.thousands),
+    "right_after_error": ("Right after an error", tb.thousands),
+    "healed": ("Healed [%]", tb.percent),
+    "healed_state": ("Whole state [%]", tb.percent),
 }
-"""The coefficients of the step hazard in words."""
 
 NO_READING = (
     "The samples hold no reading of the responses, as they were made before there was one. Score "
@@ -91,36 +79,26 @@ NO_READING = (
 )
 
 
-def breaks_section(
-    frame: pd.DataFrame, glms: Mapping[str, LoadGLM], names: Mapping[str, str]
-) -> tuple[Section, pd.DataFrame]:
+def breaks_section(frame: pd.DataFrame, names: Mapping[str, str]) -> tuple[Section, pd.DataFrame]:
     """Return the section and its `break_table`; `names` are the ends of the figures' names."""
+    heading, id = "Where it breaks", "where-it-breaks"
     if frame["coverage"].isna().all():
-        return Section("Where it breaks", [NO_READING], "where-it-breaks"), pd.DataFrame()
+        return Section(heading, [NO_READING], id, link=heading), pd.DataFrame()
     read = choose_read(frame)
     hazards = {model: fit_hazard(rows) for model, rows in read.items()}
     breaks = break_table(frame, read, hazards)
-    tables = [tabulate_breaks(breaks)]
-    figures: dict[str, Figure] = {}
-    if read:
-        survival, predictions = survival_table(read), prediction_table(read, hazards, glms)
-        tables += [
-            *tabulate_errors(read),
-            *tabulate_hazard(hazards, predictions),
-            tabulate_survival(survival),
-        ]
-        for model in read:
-            mine = (table[table["model"] == model] for table in (survival, predictions))
-            figures[model] = draw_breaks(model, f"breaks_{names[model]}", *mine)
+    tables = [tb.Table("breaks", breaks, CAPTION, COLUMNS)]
+    tables += tabulate_read(read) if read else []
     parts: list[Content] = []
     for row in breaks.to_dict("records"):
-        figure = [figures[row["model"]]] if row["model"] in figures else []
-        parts.append(Section(row["model"], [say_breaks(row), *figure]))
+        content: list[Content] = [say_breaks(row)]
+        if (model := row["model"]) in read:
+            content.append(draw_survival(model, f"breaks_{names[model]}", read[model]))
+        parts.append(Section(model, content))
     if len(parts) > MANY_MODELS:
         parts = [Section("Each model", parts, folded=True)]
-    content = [*parts, Section("Where it breaks, in numbers", tables, folded=True)]
-    section = Section("Where it breaks", content, "where-it-breaks", link="Where it breaks")
-    return section, breaks
+    numbers = Section("Where it breaks, in numbers", tables, folded=True)
+    return Section(heading, [*parts, numbers], id, link=heading), breaks
 
 
 def choose_read(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -170,7 +148,7 @@ def break_table(
     (the shares of right answers after an error, and of those whose tracking is right again, with
     each error weighed by how rarely such errors are read; NaN without errors), half (the first
     statement after which fewer than half are still right; NaN for none), last (the last statement
-    of `survival_table`) with share, low and high there; per_1000 with slips_low and slips_high;
+    of `survival_curve`) with share, low and high there; per_1000 with slips_low and slips_high;
     hazard_responses, trend (the coefficient of the position), trend_p and hazard_problem.
     """
     rows = []
@@ -265,31 +243,11 @@ def kind_table(read: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def kind_by_table(read: Mapping[str, pd.DataFrame], load: str) -> pd.DataFrame:
     """Return the count of each kind of first error by model and level of a load, "d" or "N"."""
-
-    def count_kinds(mine: pd.DataFrame) -> pd.DataFrame:
-        counts = pd.crosstab(mine[load], mine["error"].fillna(NONE))
-        counts = counts.reindex(columns=[*ERRORS, NONE], fill_value=0)
-        counts.insert(0, "read", counts.sum(axis=1))
-        return counts.reset_index().rename_axis(columns=None)
-
-    return of_models(read, count_kinds)
-
-
-def slip_table(read: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return each model's first errors per 1,000 statements at risk by kind; see `slip_rates`."""
-
-    def rate(mine: pd.DataFrame) -> pd.DataFrame:
-        trials = slip_trials(mine)
-        rates = slip_rates(trials).rename_axis("error").rename(columns={"errors": "slips"})
-        rates.insert(1, "at_risk", len(trials))
-        return rates.reset_index()
-
-    return of_models(read, rate)
-
-
-def survival_table(read: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the `survival_curve` of each model."""
-    return of_models(read, survival_curve)
+    every = pd.concat(read.values(), keys=read, names=["model"]).reset_index("model")
+    counts = pd.crosstab([every["model"], every[load]], every["error"].fillna(NONE))
+    counts = counts.reindex(columns=[*ERRORS, NONE], fill_value=0)
+    counts.insert(0, "read", counts.sum(axis=1))
+    return counts.reset_index().rename_axis(columns=None)
 
 
 def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
@@ -321,217 +279,65 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
     return table[kept].reset_index(drop=True)
 
 
-def hazard_table(hazards: Mapping[str, StepHazard | None]) -> pd.DataFrame:
-    """Return the coefficients of each model's step hazard with 95 % intervals, a row a term."""
-    columns = ["model", "term", "estimate", "low", "high", "p", "statements"]
-    rows = [
-        {"model": model, "term": str(term), "estimate": hazard.params[str(term)]}
-        | {"p": hazard.pvalues[str(term)], **ends, "statements": len(hazard.trials)}
-        for model, hazard in hazards.items()
-        if hazard is not None
-        for term, ends in hazard.conf_int().iterrows()
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def prediction_table(
-    read: Mapping[str, pd.DataFrame],
-    hazards: Mapping[str, StepHazard | None],
-    glms: Mapping[str, LoadGLM],
-) -> pd.DataFrame:
-    """Return the accuracy of the responses read by N and by d, and two predictions of it.
-
-    Columns: model, load ("N" or "d"), level, correct, responses, accuracy, low, high; predicted
-    (the step hazard's, for the puzzles that it was fitted to) and glm (the GLM's, for all that were
-    read), NaN where there is none; predicted_z and glm_z, by how many standard errors the accuracy
-    differs from each.
-    """
-    parts = []
-    for model, mine in read.items():
-        glm = glms[model].predict(*(mine[load].to_numpy() for load in ("d", "N", "rho")))
-        for load in ("N", "d"):
-            table = accuracy_table(mine.assign(model=model), load, confidence=CONFIDENCE)
-            level = table[load]
-            predicted, fitted_to = predict_by(hazards[model], load)
-            by_glm = pd.Series(glm).groupby(mine[load].to_numpy()).mean()
-            table = table.assign(load=load, level=level, predicted=level.map(predicted))
-            table["glm"] = level.map(by_glm).astype(float)
-            of_hazard = table["responses"].combine(level.map(fitted_to), min)
-            for name, responses in (("predicted", of_hazard), ("glm", table["responses"])):
-                variance = table[name] * (1 - table[name]) / responses
-                table[f"{name}_z"] = (table["accuracy"] - table[name]) / np.sqrt(variance)
-            parts.append(table)
-    columns = ["model", "load", "level", "correct", "responses", "accuracy", "low", "high"]
-    columns += ["predicted", "glm", "predicted_z", "glm_z"]
-    return pd.concat(parts, ignore_index=True)[columns]
-
-
-def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Series]:
-    """Return the accuracy that a hazard predicts by a load, "N" or "d", and of how many responses.
-
-    Averaged over the other loads. Both are empty without a hazard.
-    """
-    if hazard is None:
-        return pd.Series(dtype=float), pd.Series(dtype=float)
-    accuracy = hazard.accuracy
-    accuracy = accuracy.assign(right=accuracy["predicted"] * accuracy["responses"])
-    sums = accuracy.groupby(load)[["right", "responses"]].sum(min_count=1)
-    return sums["right"] / sums["responses"], sums["responses"].astype(float)
-
-
-def tabulate_breaks(breaks: pd.DataFrame) -> Table:
-    """Return the table of what was read."""
-    return Table(
-        "breaks",
-        breaks,
-        "Responses that could be read statement by statement; of those, how many have an error, "
-        "are right again later, and answer right.",
-        {
-            **MODEL,
-            "responses": ("Responses", thousands),
-            "read": ("Read", thousands),
-            "read, responses": ("Read [%]", percent_of),
-            "errors": ("With an error", number(0)),
-            "recovered": ("Recovered", number(0)),
-            "right": ("Right", number(0)),
-            "right_after_error": ("Right after an error", number(0)),
-            "healed": ("Healed [%]", percent),
-            "healed_state": ("Whole state [%]", percent),
-        },
-    )
-
-
-def tabulate_errors(read: Mapping[str, pd.DataFrame]) -> list[Table]:
-    """Return the tables of first errors: by kind, by kind and load, and by statements reached."""
-    kinds = Table(
+def tabulate_read(read: Mapping[str, pd.DataFrame]) -> list[tb.Table]:
+    """Return the tables of what was read, of each model with enough of it."""
+    kinds = tb.Table(
         "kinds",
         kind_table(read),
         "First errors by kind: their share of the responses read, and of the wrong answers.",
         {
-            **MODEL,
+            **tb.MODEL,
             "error": ("First error", say_kind),
             "responses": "Responses",
-            "share": ("Of those read [%]", percent),
-            "share_of_wrong": ("Of the wrong [%]", percent),
+            "share": ("Of those read [%]", tb.percent),
+            "share_of_wrong": ("Of the wrong [%]", tb.percent),
             "right": "Right answers",
             "recovered": "Recovered",
         },
     )
+    by_kind = {kind: say_kind(kind) for kind in (*ERRORS, NONE)}
     by_load = [
-        Table(
+        tb.Table(
             f"kinds_by_{load}",
             kind_by_table(read, load),
             f"First errors by {load}, over the two other loads.",
-            {
-                **MODEL,
-                **load_columns(LOADS),
-                "read": "Read",
-                **{kind: say_kind(kind) for kind in (*ERRORS, NONE)},
-            },
+            {**tb.MODEL, **tb.load_columns(LOADS), "read": "Read", **by_kind},
         )
         for load in ("d", "N")
     ]
-    slips = Table(
-        "slips",
-        slip_table(read),
-        "First errors per 1,000 statements reached without one; intervals clustered by puzzle.",
-        {
-            **MODEL,
-            "error": ("First error", say_kind),
-            "slips": "Count",
-            "at_risk": "Statements",
-            "per_1000": ("Per 1,000", number(2)),
-            "low, high": ("95 % interval", interval(2)),
-        },
-    )
-    return [kinds, *by_load, slips]
-
-
-def tabulate_hazard(
-    hazards: Mapping[str, StepHazard | None], predictions: pd.DataFrame
-) -> list[Table]:
-    """Return the tables of the step hazard: what it predicts, and its coefficients."""
-    predicted = Table(
-        "prediction",
-        predictions,
-        "Accuracy of the responses read by N and by d, with the 95 % Wilson interval, and what "
-        "the step hazard and the GLM predict.",
-        {
-            **MODEL,
-            "load, level": ("At", form("{} = {:g}")),
-            "responses": "Responses",
-            **ACCURACY,
-            "predicted": ("Step hazard [%]", percent),
-            "glm": ("GLM [%]", percent),
-        },
-    )
-    coefficients = Table(
-        "hazard",
-        hazard_table(hazards),
-        "Coefficients of the step hazard's logit. *** p < 0.001, ** p < 0.01, * p < 0.05.",
-        {
-            **MODEL,
-            "term": ("Term", TERMS.__getitem__),
-            "estimate, p": ("Estimate", starred(2)),
-            "low, high": ("95 % interval", interval(2)),
-        },
-    )
-    return [predicted, coefficients]
-
-
-def tabulate_survival(survival: pd.DataFrame) -> Table:
-    """Return the table behind the figures."""
-    return Table(
+    survival = tb.Table(
         "survival",
-        survival,
+        of_models(read, survival_curve),
         "Share of the responses read whose tracking is still right after a statement.",
         {
-            **MODEL,
+            **tb.MODEL,
             "statement": "Statement",
             "at_risk": "Responses",
             "errors": "First errors",
-            "share": ("Still right [%]", percent),
-            "low, high": ("95 % interval", percent_interval),
+            "share": ("Still right [%]", tb.percent),
+            "low, high": ("95 % interval", tb.percent_interval),
         },
     )
+    return [kinds, *by_load, survival]
 
 
-def draw_breaks(model: str, name: str, survival: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
-    """Draw one model's survival by statement, and the accuracy that is predicted by N and by d.
-
-    The frames are its rows of `survival_table` and of `prediction_table`. A load with one level,
-    and all of them without a prediction, have no panel.
-    """
+def draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:
+    """Draw the `survival_curve` of a model's responses."""
+    survival = survival_curve(read)
     statement = survival["statement"].to_numpy(float)
     # each share holds from its statement to the next one
     x = np.stack([statement, np.append(statement[1:], statement[-1])], axis=1).ravel()
-    share, low, high = (
-        np.repeat(survival[at].to_numpy(float), 2) for at in ("share", "low", "high")
-    )
+    ends = survival[["share", "low", "high"]].to_numpy(float)
+    share, low, high = np.repeat(ends, 2, axis=0).T
 
     def finish(axes: Any) -> None:
         axes.fill_between(x, low, high, color=COLOURS[0], alpha=0.15, linewidth=0)
         axes.set_ylim(-0.03, 1.03)
 
-    tracked = [Series("tracking still right", x, share, marked=False)]
-    panels = [Panel(tracked, "Statement", "Share of responses", finish=finish)]
-    for load in ("N", "d"):
-        rows = predictions[predictions["load"] == load].rename(
-            columns={"level": load, "load": "of"}
-        )
-        if len(rows) < 2 or rows[["predicted", "glm"]].isna().all(axis=None):
-            continue
-        level = drawn_levels(rows[load], load)
-        predicted = Series("step hazard", level, rows["predicted"])
-        fitted = Series("GLM", level, rows["glm"])
-        panels.append(
-            level_panel(load, rows[load], [measured_series(rows, load), predicted, fitted])
-        )
-    caption = (
-        f"Share of the responses of {model} whose tracking is still right by statement, with 95 % "
-        "intervals, and accuracy by N and by d beside what the step hazard and the GLM predict."
-    )
-    return Figure(name, caption, panels)
+    series = [Series("tracking still right", x, share, marked=False)]
+    panel = Panel(series, "Statement", "Share of responses", finish=finish)
+    of = f"Share of the responses of {model} whose tracking is still right"
+    return Figure(name, f"{of} by statement, with 95 % intervals.", [panel])
 
 
 def say_breaks(row: Mapping[Any, Any]) -> list[str]:

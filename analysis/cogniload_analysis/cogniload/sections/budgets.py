@@ -12,16 +12,9 @@ from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    percent,
-    percent_interval,
-    thousands,
-)
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
@@ -34,14 +27,14 @@ CAPTION = (
     "response that a limit cut before the budget counts as wrong, and as right in “at most”; the "
     "95 % interval holds both."
 )
-COLUMNS: Columns = {
-    **MODEL,
-    "budget": ("Budget", thousands),
-    "responses": ("Responses", thousands),
-    "cut": ("Cut before", thousands),
-    "accuracy": ("Acc [%]", percent),
-    "most": ("at most [%]", percent),
-    "low, high": ("95 % interval", percent_interval),
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
+    "budget": ("Budget", tb.thousands),
+    "responses": ("Responses", tb.thousands),
+    "cut": ("Cut before", tb.thousands),
+    "accuracy": ("Acc [%]", tb.percent),
+    "most": ("at most [%]", tb.percent),
+    "low, high": ("95 % interval", tb.percent_interval),
     **ECL50_CROSSING,
     "tokens_per_solved": (
         "Tokens per solved puzzle",
@@ -55,7 +48,7 @@ def budgets_sections(frame: pd.DataFrame) -> list[Section]:
     curves = budget_curve(frame)
     if curves.empty or not curves["model"].duplicated().any():
         return []
-    table = Table("budgets", curves, CAPTION, COLUMNS)
+    table = tb.Table("budgets", curves, CAPTION, COLUMNS)
     content = [draw_budgets(curves), table]
     return [Section("Response budgets", content, "response-budgets", folded=True)]
 

@@ -5,18 +5,9 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.cogniload.loads import LOADS, drawn_levels, level_panel
-from cogniload_analysis.cogniload.sections.accuracy import varying_loads
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Series, shorten_name
 from cogniload_analysis.display.page import Content, Section
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Table,
-    count_outcomes,
-    describe_tokens,
-    form,
-    load_columns,
-    tokens,
-)
 from cogniload_gen.cogniload.score import Outcome
 
 WRONG_OUTCOMES = {
@@ -33,7 +24,7 @@ MOST_PANELS = 12
 
 def errors_section(frame: pd.DataFrame, drawn: pd.DataFrame) -> Section:
     """Return the section; `drawn` are the responses of models whose curves are more than noise."""
-    content: list[Content] = [*draw_outcomes(drawn), *draw_tokens(drawn)] if len(drawn) else []
+    content: list[Content] = [draw_outcomes(drawn)] if len(drawn) else []
     content += [outcomes_by(frame, "d", 4), outcomes_by(frame, "N", 5)]
     by_N = [tokens_at(N, rows) for N, rows in token_table(frame).groupby("N")]
     content += by_N or ["The samples hold no token counts."]
@@ -45,7 +36,7 @@ def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
 
     The columns are those of the published Tables 4 and 5; the accuracy is not rounded. Appendix E.
     """
-    counts = count_outcomes(frame, "model", knob)
+    counts = tb.count_outcomes(frame, "model", knob)
     samples = counts.sum(axis=1)
     wrong = counts[list(WRONG_OUTCOMES.values())].set_axis(list(WRONG_OUTCOMES), axis=1)
     # The product comes first: a half is then exact, and rounds to even as in the paper.
@@ -54,17 +45,17 @@ def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns), wrong], axis=1).reset_index()
 
 
-def outcomes_by(frame: pd.DataFrame, knob: str, number: int) -> Table:
+def outcomes_by(frame: pd.DataFrame, knob: str, number: int) -> tb.Table:
     """Return the table of errors by a load, which has a number in the paper."""
-    return Table(
+    return tb.Table(
         f"outcomes_by_{knob}",
         outcome_table(frame, knob),
         f"Errors by {knob}, over the two other loads, as Table {number}.",
         {
-            **MODEL,
-            **load_columns(LOADS),
+            **tb.MODEL,
+            **tb.load_columns(LOADS),
             "samples": "Samples",
-            "accuracy_percent": ("Acc [%]", form("{:.0f}")),
+            "accuracy_percent": ("Acc [%]", tb.form("{:.0f}")),
             **{name: name.replace("_", "-") for name in WRONG_OUTCOMES},
         },
     )
@@ -75,26 +66,26 @@ def token_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     Cells without any counts are left out. Appendix H.
     """
-    return describe_tokens(frame, "model", "N", "d").dropna(how="all").reset_index()
+    return tb.describe_tokens(frame, "model", "N", "d").dropna(how="all").reset_index()
 
 
-def tokens_at(N: Any, rows: pd.DataFrame) -> Table:
+def tokens_at(N: Any, rows: pd.DataFrame) -> tb.Table:
     """Return the table of tokens at an N, from its rows of `token_table`."""
 
     def show(*counts: float) -> str:
-        return f"P{tokens(*counts[:2])} | O{tokens(*counts[2:])}"
+        return f"P{tb.tokens(*counts[:2])} | O{tb.tokens(*counts[2:])}"
 
     counts = "prompt_tokens_mean, prompt_tokens_p90, response_tokens_mean, response_tokens_p90"
-    return Table(
+    return tb.Table(
         f"tokens_N{N:g}",
         rows,
         f"Tokens at N = {N:g} as mean[90th percentile] of prompt and output, as Tables 7 to 10.",
-        {**MODEL, "d": ("d", form("d = {:g}")), counts: ("", show)},
+        {**tb.MODEL, "d": ("d", tb.form("d = {:g}")), counts: ("", show)},
         wide=True,
     )
 
 
-def draw_outcomes(frame: pd.DataFrame) -> list[Figure]:
+def draw_outcomes(frame: pd.DataFrame) -> Figure:
     """Return the figure of the share of each wrong outcome by N, a panel a model, of twelve."""
     wrong = [name for name in frame["outcome"].cat.categories if name.startswith("wrong")]
     panels = []
@@ -105,20 +96,4 @@ def draw_outcomes(frame: pd.DataFrame) -> list[Figure]:
         title = shorten_name(str(model))
         panels.append(level_panel("N", rows["N"], series, title, "Share of responses"))
     caption = "Share of each wrong outcome by N, over the two other loads."
-    return [Figure("outcomes_by_N", caption, panels, share_y=True)]
-
-
-def draw_tokens(frame: pd.DataFrame) -> list[Figure]:
-    """Return the figure of the mean tokens of a response by each load, if they are known."""
-    known = frame.dropna(subset="response_tokens")
-    panels = []
-    for load in varying_loads(known):
-        groups = known.groupby(["model", load], observed=True)["response_tokens"]
-        series = [
-            Series(str(model), drawn_levels(rows[load], load), rows["response_tokens"])
-            for model, rows in groups.mean().reset_index().groupby("model", observed=True)
-        ]
-        panels.append(level_panel(load, known[load], series, of="Tokens of a response"))
-    over = "means, each averaged over the two other loads."
-    caption = f"Tokens of a response by d, N and ρ: {over}"
-    return [Figure("tokens_by_load", caption, panels, share_y=True)] if len(known) else []
+    return Figure("outcomes_by_N", caption, panels, share_y=True)

@@ -9,35 +9,25 @@ import re
 import pandas as pd
 
 from cogniload_analysis.compare.paired import adjust, compare_means, compare_solved
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import (
-    MODEL,
-    P_VALUES,
-    Columns,
-    Table,
-    form,
-    interval,
-    number,
-    percent,
-    thousands,
-)
 from cogniload_gen.grid import ENGLISH, language_of, other_language
 
 CAPTION = (
     "The same puzzles in other languages: accuracy against English over the pairs, with its 95 % "
     "interval, and mean tokens with how many times those of English they are."
 )
-COLUMNS: Columns = {
-    **MODEL,
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
     "language": "Language",
-    "puzzles": ("Puzzles", thousands),
-    "accuracy": ("Acc [%]", percent),
-    "english": ("English [%]", percent),
-    "difference": ("Difference [points]", number(1, 100)),
-    "low, high": ("95 % interval", interval(1, 100)),
-    **P_VALUES,
-    "prompt_tokens, times_prompt_tokens": ("Prompt tokens", form("{:,.0f} (× {:.2f})")),
-    "response_tokens, times_response_tokens": ("Response tokens", form("{:,.0f} (× {:.2f})")),
+    "puzzles": ("Puzzles", tb.thousands),
+    "accuracy": ("Acc [%]", tb.percent),
+    "english": ("English [%]", tb.percent),
+    "difference": ("Difference [points]", tb.number(1, 100)),
+    "low, high": ("95 % interval", tb.interval(1, 100)),
+    **tb.P_VALUES,
+    "prompt_tokens, times_prompt_tokens": ("Prompt tokens", tb.form("{:,.0f} (× {:.2f})")),
+    "response_tokens, times_response_tokens": ("Response tokens", tb.form("{:,.0f} (× {:.2f})")),
 }
 OWN_NAME = re.compile(r", language [a-z]{2,3}(?=,|$)")
 """What names a run by the language of its puzzles, beside the model's name."""
@@ -48,7 +38,7 @@ TOKENS = ["prompt_tokens", "response_tokens"]
 def languages_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section; none where no puzzle was answered in two languages."""
     data = language_table(frame)
-    table = Table("languages", data, CAPTION, COLUMNS)
+    table = tb.Table("languages", data, CAPTION, COLUMNS)
     return [Section("Languages", [table], "in-languages", folded=True)] * (len(data) > 0)
 
 

@@ -15,9 +15,12 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.cogniload.capacity import goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
+    covers_grid,
+    goodness_of_fit,
+    margins_test,
+)
 from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
     TERMS,
@@ -38,22 +41,9 @@ from cogniload_analysis.cogniload.thresholds import (
     Thresholds,
     settle_crossing,
 )
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
-from cogniload_analysis.display.tables import (
-    MISSING,
-    MODEL,
-    Columns,
-    Table,
-    accuracy_columns,
-    accuracy_table,
-    form,
-    number,
-    set_number,
-    starred,
-    stars,
-    within,
-)
 from cogniload_analysis.stats import CONFIDENCE
 
 PROJECTION, CROSSING = "projection", "crossing"
@@ -72,7 +62,7 @@ STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 
 def thresholds_section(
     frame: pd.DataFrame,
-    overview: Table,
+    overview: tb.Table,
     glms: Mapping[str, LoadGLM],
     capacities: Mapping[str, Capacity],
     notes: Mapping[str, Sequence[str]],
@@ -82,55 +72,25 @@ def thresholds_section(
 
     `notes` are what a reader of a model's estimates should know, and `figures` of the fits.
     """
-    accuracy = accuracy_table(frame, confidence=CONFIDENCE)
-    thresholds, fits = threshold_table(glms, capacities), fit_table(glms)
-    caption = "Accuracy, with the 95 % Wilson interval."
-    content: list[Content] = [overview, Table("accuracy", accuracy, caption, accuracy_columns(()))]
-    for row in accuracy.to_dict("records"):
-        model, said = row["model"], [say_accuracy(row)]
-        part: list[Content] = [said]
-        if glm := glms.get(model):
-            said.append(say_cells(glm))
-            said += map(say_threshold, _rows(thresholds, model))
-            said += map(say_fit, _rows(fits, model))
-            said += [f"Note: {flag}." for flag in notes.get(model, ())]
-            part += say_problems(glm)
-        if model in figures:
-            part.append(figures[model])
-        content.append(Section(model, part))
+    thresholds = threshold_table(glms, capacities)
+    content: list[Content] = [overview]
+    for model, glm in glms.items():
+        rows = thresholds[thresholds["model"] == model].to_dict("records")
+        said = [*map(say_threshold, rows), say_fit(glm)]
+        said += [f"Note: {flag}." for flag in notes.get(model, ())]
+        drawn = [figures[model]] if model in figures else []
+        content.append(Section(model, [said, *say_problems(glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
     responses = {model: frame[frame["model"] == model] for model in glms if several}
     tables = [
-        Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS),
-        Table("glm", glm_table(glms), GLM_CAPTION, GLM),
-        Table("fit", fits, FIT_CAPTION, FIT),
-        Table("aic", aic_table(responses), AIC_CAPTION, AIC),
-        Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
+        tb.Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS),
+        tb.Table("glm", glm_table(glms), GLM_CAPTION, GLM),
+        tb.Table("aic", aic_table(responses), AIC_CAPTION, AIC),
+        tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
     ]
     shown = [table for table in tables if len(table.data)]
     content += [Section("Fits", shown or ["A model at chance has no fits."], "fits", folded=True)]
     return Section("Thresholds of each model", content, "models", folded=True)
-
-
-def _rows(table: pd.DataFrame, model: str) -> list[dict]:
-    return table[table["model"] == model].to_dict("records") if len(table) else []
-
-
-def say_accuracy(row: Mapping[Any, Any]) -> str:
-    """Say a row of `accuracy_table`, and whether it is above chance."""
-    accuracy, low, high = (100 * row[name] for name in ("accuracy", "low", "high"))
-    said = f"{row['correct']:,} of {row['responses']:,} puzzles solved: {accuracy:.1f} % "
-    said += f"(95 % interval {low:.1f} to {high:.1f})."
-    if row.get("chance", math.nan) >= row["low"]:
-        guessed = f"guesses among the options would solve {100 * row['chance']:.1f} %"
-        said += f" This is not above chance: {guessed}."
-    return said
-
-
-def say_cells(glm: LoadGLM) -> str:
-    """Say how many cells are all right and all wrong."""
-    right, wrong = (int(glm.cells[name].eq(0).sum()) for name in ("failures", "successes"))
-    return f"Of {len(glm.cells)} cells, {right} are all right and {wrong} all wrong."
 
 
 def say_problems(glm: LoadGLM) -> list[str]:
@@ -157,19 +117,19 @@ GLM_CAPTION = (
 
 def _show_NT50(value: float, status: str) -> str:
     side = re.match("always (above|below)", status)  # the side of 50 % on which it stays
-    return f"{MISSING} ({side[1]})" if side else set_number(value, DECIMALS["NT50"])
+    return f"{tb.MISSING} ({side[1]})" if side else tb.set_number(value, DECIMALS["NT50"])
 
 
-GLM: Columns = {
-    **MODEL,
-    "beta_0, beta_0_p": ("β0", starred(2)),
-    "beta_d, beta_d_p": ("βd", starred(2)),
-    "beta_N, beta_N_p": ("βN", starred(2)),
-    "beta_rho, beta_rho_p": ("βρ", starred(2)),
-    "beta_rho2, beta_rho2_p": ("βρ²", starred(2)),
-    "ECL50": ("ECL50 (projection)", number(DECIMALS["ECL50"])),
+GLM: tb.Columns = {
+    **tb.MODEL,
+    "beta_0, beta_0_p": ("β0", tb.starred(2)),
+    "beta_d, beta_d_p": ("βd", tb.starred(2)),
+    "beta_N, beta_N_p": ("βN", tb.starred(2)),
+    "beta_rho, beta_rho_p": ("βρ", tb.starred(2)),
+    "beta_rho2, beta_rho2_p": ("βρ²", tb.starred(2)),
+    "ECL50": ("ECL50 (projection)", tb.number(DECIMALS["ECL50"])),
     "NT50, NT50_status": ("NT50 (projection)", _show_NT50),
-    "ID50": ("ID50 (projection)", number(DECIMALS["ID50"])),
+    "ID50": ("ID50 (projection)", tb.number(DECIMALS["ID50"])),
 }
 
 
@@ -219,7 +179,7 @@ def draw_fit(model: str, frame: pd.DataFrame, glm: LoadGLM, name: str) -> Figure
 
 
 def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
-    table = accuracy_table(frame, load, confidence=CONFIDENCE)
+    table = tb.accuracy_table(frame, load, confidence=CONFIDENCE)
     series = [measured_series(table, load)]
     if "beta_0" not in glm.problems:
         levels, accuracy = _average_prediction(glm, load)
@@ -250,33 +210,33 @@ THRESHOLDS_CAPTION = (
 def show_threshold(meaning: str, name: str, value: float, least: float, most: float) -> str:
     """Set a threshold: a crossing is known within a range, a projection goes as far as its line."""
     if meaning == PROJECTION:
-        return set_number(value, DECIMALS[name])
-    return within(value, DECIMALS[name], least, most)
+        return tb.set_number(value, DECIMALS[name])
+    return tb.within(value, DECIMALS[name], least, most)
 
 
 def show_ends(meaning: str, name: str, low: float, high: float, least: float, most: float) -> str:
     """Set the interval of a threshold."""
     if math.isnan(low):
-        return MISSING
+        return tb.MISSING
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
 def _show_estimate(*values: Any) -> str:
     *threshold, status = values
     shown = show_threshold(*threshold)
-    return status if shown == MISSING else shown
+    return status if shown == tb.MISSING else shown
 
 
-THRESHOLDS: Columns = {
-    **MODEL,
-    "threshold, meaning": ("Threshold", form("{} ({})")),
+THRESHOLDS: tb.Columns = {
+    **tb.MODEL,
+    "threshold, meaning": ("Threshold", tb.form("{} ({})")),
     "meaning, threshold, value, min_tested, max_tested, status": ("Estimate", _show_estimate),
     "meaning, threshold, low, high, min_tested, max_tested": ("95 % interval", show_ends),
-    "value, method": ("Method", lambda value, method: MISSING if math.isnan(value) else method),
+    "value, method": ("Method", lambda value, method: tb.MISSING if math.isnan(value) else method),
     "note": "Note",
 }
 
-ECL50_CROSSING: Columns = {
+ECL50_CROSSING: tb.Columns = {
     "ECL50, min_tested, max_tested": (
         "ECL50 (crossing)",
         partial(show_threshold, CROSSING, "ECL50"),
@@ -354,7 +314,7 @@ def say_threshold(row: Mapping[Any, Any]) -> str:
     if name == "NT50" and row["high"] - row["low"] > WIDE:
         value = f"about {100 * row['value']:.0f} %"
         return f"NT50 (projection): {value}, but its interval is too wide to rely on it."
-    value, low, high = (set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high"))
+    value, low, high = (tb.set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high"))
     said = f"{name} (projection): {value} (95 % interval {low} to {high}, {row['method']}), "
     side = "more" if row["rising"] else "fewer"
     said += "with the other loads at their means. "
@@ -380,50 +340,18 @@ def _say_crossing(row: Mapping[Any, Any]) -> str:
     return f"{name}: {interval}, where accuracy {moves}; {row['note']}."
 
 
-# --- How well the GLM fits -----------------------------------------------------------------------
-
-FIT_CAPTION = (
-    "How well the GLM fits: the largest miss of an accuracy by d, by N or by ρ, in percentage "
-    "points, and χ² over all of them, also of a GLM with a guessing floor, and with a floor and "
-    f"interactions. {STARS}"
-)
-FIT: Columns = {
-    **MODEL,
-    "miss": ("Miss [points]", number(1)),
-    "where": "at",
-    "sampling_error": ("Sampling error", number(1)),
-    "plain, p": ("χ², GLM", starred(1)),
-    "floor": ("χ², with floor", number(1)),
-    "both": ("χ², with both", number(1)),
-    "degrees": ("df", number(0)),
-    "p": ("p, GLM", form("{:.3g}")),
-}
-
-
-def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
-    """Return how well each model's GLM fits, by model.
-
-    Columns: model, miss (points), where, sampling_error (points), and those of `compare_fits`.
-    """
-    rows = []
-    for model, glm in glms.items():
-        fit = goodness_of_fit.goodness_of_fit(glm)
-        row = {name: getattr(fit, name) for name in ("miss", "where", "sampling_error")}
-        rows.append({"model": model} | row | goodness_of_fit.compare_fits(glm))
-    return pd.DataFrame(rows)
-
-
-def say_fit(row: Mapping[Any, Any]) -> str:
-    """Say in words how well a GLM fits, by its row of `fit_table`."""
-    if math.isnan(row["plain"]):
+def say_fit(glm: LoadGLM) -> str:
+    """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
+    fit, (chi_square, degrees, p) = goodness_of_fit(glm), margins_test(glm)
+    if math.isnan(chi_square):
         return "Too little is known to judge the GLM's fit."
-    error = f"where the sampling error is {row['sampling_error']:.1f}"
-    chi2 = f"(χ² {row['plain']:.1f} with {row['degrees']:.0f} degrees of freedom)"
-    if row["p"] >= MISFIT:
-        miss = f"its largest miss is {row['miss']:.1f} points at {row['where']}"
+    error = f"where the sampling error is {fit.sampling_error:.1f}"
+    chi2 = f"(χ² {chi_square:.1f} with {degrees} degrees of freedom)"
+    if p >= MISFIT:
+        miss = f"its largest miss is {fit.miss:.1f} points at {fit.where}"
         return f"The GLM fits: {miss}, {error} {chi2}."
-    misses = f"The GLM misses accuracy by up to {row['miss']:.1f} points, at {row['where']}"
-    if row["p"] < MISFIT:
+    misses = f"The GLM misses accuracy by up to {fit.miss:.1f} points, at {fit.where}"
+    if p < MISFIT:
         return f"{misses}, {error} {chi2}."
     return f"{misses}, {error}: too few levels to test the fit."
 
@@ -431,11 +359,11 @@ def say_fit(row: Mapping[Any, Any]) -> str:
 # --- Its rivals (Tables 6 and 3) -----------------------------------------------------------------
 
 AIC_CAPTION = "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6."
-AIC: Columns = {
-    **MODEL,
-    "p_LR": ("p", number(3)),
-    "aic_linear": ("AIC, linear", number(3)),
-    "aic_quadratic": ("AIC, quadratic", number(3)),
+AIC: tb.Columns = {
+    **tb.MODEL,
+    "p_LR": ("p", tb.number(3)),
+    "aic_linear": ("AIC, linear", tb.number(3)),
+    "aic_quadratic": ("AIC, quadratic", tb.number(3)),
 }
 INTERACTIONS_CAPTION = (
     "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3."
@@ -443,18 +371,18 @@ INTERACTIONS_CAPTION = (
 
 
 def _show_p_LR(p: float) -> str:
-    return form("{:.3g}")(p) + stars(p)
+    return tb.form("{:.3g}")(p) + tb.stars(p)
 
 
-INTERACTION: Columns = {
-    **MODEL,
-    "beta_dN": ("β d×N", number(2)),
+INTERACTION: tb.Columns = {
+    **tb.MODEL,
+    "beta_dN": ("β d×N", tb.number(2)),
     "p_dN": ("p d×N", _show_p_LR),
-    "beta_drho": ("β d×ρ", number(2)),
+    "beta_drho": ("β d×ρ", tb.number(2)),
     "p_drho": ("p d×ρ", _show_p_LR),
-    "beta_Nrho": ("β N×ρ", number(2)),
+    "beta_Nrho": ("β N×ρ", tb.number(2)),
     "p_Nrho": ("p N×ρ", _show_p_LR),
-    "beta_dNrho": ("β d×N×ρ", number(2)),
+    "beta_dNrho": ("β d×N×ρ", tb.number(2)),
     "p_dNrho": ("p d×N×ρ", _show_p_LR),
 }
 
