@@ -44,7 +44,7 @@ class StepHazard:
     `problems` says why, by term. `trials` has a row for each statement at risk, with the TERMS and
     `error`. `slips` are the first errors per 1,000 statements by kind. `trend_p` is the
     likelihood-ratio p of dropping `position`: small where the hazard grows or falls along the
-    response. `responses` and `unread` count.
+    response. `responses` and `unread` are counts.
     """
 
     params: pd.Series
@@ -63,7 +63,7 @@ class StepHazard:
 
 
 def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with what `read_steps` reads in each response.
+    """Add columns for the result of `read_steps`.
 
     `frame` has the columns `response` and `puzzle` (the puzzle's text). The new columns are read,
     first_error (NaN for none), error, recovered and coverage.
