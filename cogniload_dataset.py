@@ -56,8 +56,8 @@ class PuzzleConfig(datasets.BuilderConfig):
         self.benchmark, own = self.family.choose(parameters)
         super().__init__(version=datasets.Version(f"{self.benchmark.version}.0.0"))
         self.splits = check_choices("splits", splits, self.benchmark.splits)
-        count = own.get("num_puzzles", self.benchmark.num_puzzles)
-        self.endless = self.benchmark.endless and count is None
+        unlimited = "num_puzzles" in parameters and parameters["num_puzzles"] is None
+        self.endless = self.benchmark.endless and unlimited
         if self.endless:
             own["num_puzzles"] = MAX_PUZZLES
             if self.splits != ("train",):

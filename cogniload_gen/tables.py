@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
@@ -124,12 +123,6 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, KeyError, ValueError) as error:
         raise ValueError(f"{path} can't be read: {error}") from None
-
-
-def repeated_values(column: pa.ChunkedArray) -> list[Any]:
-    """Return the values that a column has more than once."""
-    counts = pc.value_counts(column)
-    return counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
 
 
 # --- Found by id -----------------------------------------------------------------------------

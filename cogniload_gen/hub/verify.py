@@ -57,6 +57,10 @@ class _Group(NamedTuple):
     start: int
 
 
+_Part = tuple[Configuration, str, list[Path]]
+"""A configuration, one of its splits, and the files of it."""
+
+
 def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = None) -> Verdict:
     """Compare the rows of `source` with those that the generator makes, and solve every puzzle.
 
@@ -69,15 +73,23 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     of another generator version or of another tokenizer, and for a broken file; FileNotFoundError
     if it says nothing; OSError if the Hub can't be reached.
     """
-    is_generated = Path(source, MANIFEST).exists()
-    groups, whole = (_open_generated if is_generated else _open_pushed)(Path(source), tokenizer)
-    wrong, made_again, count = [*whole.differences], 0, ceil(sample * len(groups))
+    folder = Path(source)
+    is_generated = (folder / MANIFEST).exists()
+    parts, wrong = (_find_generated if is_generated else _find_pushed)(folder, tokenizer)
+    groups: list[_Group] = []
+    for puzzles, split, files in [] if wrong else parts:
+        groups += (found := _groups(puzzles.source(split), files))
+        if (rows := sum(group.rows for group in found)) != len(puzzles.grid):
+            of = data_files(puzzles, split)
+            wrong.append(f"{of} must have {len(puzzles.grid)} rows, got {rows}")
+    made_again, count = 0, ceil(sample * len(groups))
     chosen = [groups[place * len(groups) // count] for place in range(count)]
     for group in tqdm([] if wrong else chosen, unit=" row groups", disable=None):
         if len(wrong) < SHOWN:
             wrong += _differences(group)
             made_again += group.rows
-    return Verdict(whole.rows, whole.files, made_again, wrong[:SHOWN])
+    rows = sum(len(puzzles.grid) for puzzles, *_ in parts)
+    return Verdict(rows, sum(len(files) for *_, files in parts), made_again, wrong[:SHOWN])
 
 
 def check_share(share: Any) -> float:
@@ -116,7 +128,7 @@ def _check(puzzles: Configuration, source: Path, tokenizer: str | None) -> None:
         raise ValueError(f"{of} measures by the tokenizer {brief(measure)}: {hint}")
 
 
-def _open_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Group], Verdict]:
+def _find_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Part], list[str]]:
     files = read_files(folder)
     _check(files.configuration, folder, tokenizer)
     strays = sorted({path.name for path in folder.glob("*.parquet")} - {*files.names})
@@ -125,15 +137,15 @@ def _open_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Group], 
         there = sum((folder / name).exists() for name in files.names)
         so_far = f"{there} of {len(files)} files are there; the same generate command goes on"
         wrong = [f"{folder}: {so_far}"]
-    for number, name in enumerate([] if wrong else files.names):
+    paths = [folder / name for name in files.names]
+    for number, path in enumerate([] if wrong else paths):
         if not files.is_whole(number):
-            how = "has changed since it was written" if (folder / name).exists() else "is missing"
-            wrong.append(f"{folder / name} {how}")
-    groups = [] if wrong else _groups(files.source, [folder / name for name in files.names])
-    return groups, Verdict(len(files.grid), len(files), 0, wrong)
+            how = "has changed since it was written" if path.exists() else "is missing"
+            wrong.append(f"{path} {how}")
+    return [(files.configuration, files.grid.split, paths)], wrong
 
 
-def _open_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Group], Verdict]:
+def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Part], list[str]]:
     folder = source
     if not source.is_dir():
         if source.exists() or not REPOSITORY.fullmatch(str(source)):
@@ -148,15 +160,7 @@ def _open_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Group], Ver
     if folder != source:
         patterns = [data_files(*each) for each in splits]
         folder = _download(str(source), patterns, revision=folder.name)
-    groups: list[_Group] = []
-    total, count, wrong = 0, 0, []
-    for puzzles, split in splits:
-        files = sorted(folder.glob(pattern := data_files(puzzles, split)))
-        found, should = _groups(puzzles.source(split), files), len(puzzles.grid)
-        if (rows := sum(group.rows for group in found)) != should:
-            wrong.append(f"{pattern} must have {should} rows, got {rows}")
-        groups, total, count = groups + found, total + should, count + len(files)
-    return groups, Verdict(total, count, 0, wrong)
+    return [(*each, sorted(folder.glob(data_files(*each)))) for each in splits], []
 
 
 def _groups(source: Source, files: list[Path]) -> list[_Group]:
