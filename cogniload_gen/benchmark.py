@@ -79,11 +79,6 @@ class Knob:
         return check_choice(self.name, value, self.choices)
 
     @property
-    def may_be_drawn(self) -> bool:
-        """Whether a word has each puzzle draw its own value: its id holds the word."""
-        return self.kind == "integer" and bool(self.choices)
-
-    @property
     def allowed(self) -> str:
         """What the knob takes, in words."""
         most = "and more" if self.high >= MAX_PUZZLES else f"to {self.high:,}"
@@ -98,15 +93,11 @@ class Knob:
             "tokenizer": "a Hugging Face name or folder, or a callable",
         }[self.kind]
 
-    @property
-    def usual(self) -> str:
-        """The default, in words."""
-        values = self.default if isinstance(self.default, tuple) else (self.default,)
-        return self.shown_default or " ".join(map(str, values))
-
     def describe(self) -> str:
         """Return the knob in a phrase: meaning, allowed values and default."""
-        return f"{self.meaning}; {self.allowed} (default {self.usual})"
+        values = self.default if isinstance(self.default, tuple) else (self.default,)
+        usual = self.shown_default or " ".join(map(str, values))
+        return f"{self.meaning}; {self.allowed} (default {usual})"
 
 
 def read_knob(package: str, name: str, key: str = "", **takes: Any) -> Knob:
@@ -409,7 +400,8 @@ class Benchmark(ABC):
     @property
     def required(self) -> tuple[str, ...]:
         """The columns that every published puzzle must have a value in."""
-        knobs = [knob.name for knob in self.knobs if not knob.may_be_drawn]
+        drawn = [knob for knob in self.knobs if knob.kind == "integer" and knob.choices]
+        knobs = [knob.name for knob in self.knobs if knob not in drawn]
         return ("id", *knobs, "puzzle", "answer", *self.needed)
 
     @cached_property

@@ -9,7 +9,7 @@ from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from cogniload_gen import benchmarks
-from cogniload_gen.hub.push import push, write_folder
+from cogniload_gen.hub import push, write_folder
 from cogniload_gen.shards import configuration_of
 
 GRIDS = {

@@ -12,7 +12,7 @@ import yaml
 from command_line import main, refusal
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.hub.push import push
+from cogniload_gen.hub import push
 from cogniload_gen.shards import puzzle_files
 
 GRID = {"d": [1, 3], "N": [5, 20], "rho": 50.0, "num_puzzles": 3}

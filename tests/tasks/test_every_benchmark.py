@@ -8,7 +8,7 @@ from lm_eval import simple_evaluate
 
 from cogniload_gen import GENERATOR_VERSION, benchmarks
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
-from cogniload_gen.hub.push import push
+from cogniload_gen.hub import push
 from lm_eval_tasks.cogniload import task as cogniload
 from lm_eval_tasks.factor import task as factor
 

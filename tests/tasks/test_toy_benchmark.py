@@ -42,7 +42,7 @@ def test_it_is_loaded_solved_and_scored():
 
 
 def test_it_is_published_and_verified(tmp_path, capsys):
-    from cogniload_gen.hub.push import push
+    from cogniload_gen.hub import push
 
     push("me/toy", "toy", num_puzzles=2, dry_run=tmp_path / "folder")
     assert main(["verify", str(tmp_path / "folder")]) == 0
