@@ -157,25 +157,17 @@ class AnsweringModel:
     """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
 
     `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
-    of it. What comes is appended to `file`, with what `describe` says of a request and its answer,
-    and `watch` is called with the number of requests that are answered and of all; it may raise to
-    end the run. Prompts are put back as they were sent, so that scoring needs no model. With
-    `end_after`, such as {"generate_until"}, the evaluation ends by Answered after these requests,
-    and with `only_check` before them.
+    of it. What comes is appended to `file`. Prompts are put back as they were sent, so that scoring
+    needs no model. With `end_after`, such as {"generate_until"}, the evaluation ends by Answered
+    after these requests, and with `only_check` before them.
     """
 
     rank, world_size = 0, 1
 
     def __init__(
-        self,
-        answers: Answers,
-        facts: Mapping[str, Any],
-        file: Path | None = None,
-        describe: Callable[[Instance, Any], Record] = lambda _request, _answer: {},
-        watch: Callable[[int, int], None] = lambda _done, _total: None,
+        self, answers: Answers, facts: Mapping[str, Any], file: Path | None = None
     ) -> None:
         self.answers, self._facts, self.file = answers, facts, file
-        self.describe, self.watch = describe, watch
         self.inner: LM | None = None
         self.end_after: set[str] = set()
         self.only_check = False
@@ -194,6 +186,14 @@ class AnsweringModel:
         if self.inner is None:
             return JsonChatStr(json.dumps(chat, ensure_ascii=False))
         return self.inner.apply_chat_template(chat, *args, **settings)
+
+    def describe(self, request: Instance, answer: Any) -> Record:
+        """Return what a line says of a request and its answer."""
+        raise NotImplementedError
+
+    def watch(self, done: int, total: int) -> None:
+        """Take how many of all requests are answered; what it raises ends the run."""
+        raise NotImplementedError
 
     def recorded(self, request: Instance) -> Record | None:
         """Return the record of the first attempt at a request; None if there is none."""

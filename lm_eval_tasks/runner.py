@@ -105,7 +105,7 @@ class CapReached(Exception):  # noqa: N818  (no error)
     """Ends the asking: what is answered stays, and a higher cap goes on."""
 
 
-class _Asking:
+class _Asking(AnsweringModel):
     """A run's model, which is loaded when there is something to ask."""
 
     def __init__(self, config: EvaluatorConfig, own: Own, search: Search | None) -> None:
@@ -116,9 +116,8 @@ class _Asking:
         if begun := Run.read(own.folder):
             begun.refuse_another(own.folder, self.run)
             self.run.model, self.run.about = begun.model, begun.about
-        self.answers = Answers([own.folder])
         file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
-        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
+        super().__init__(Answers([own.folder]), {}, file)
         self.left, self.screen = 0, sys.stderr
         self.bar: tqdm[Any] | None = None
 
@@ -129,10 +128,10 @@ class _Asking:
         cap ends it.
         """
         self._stop_at_cap()
-        self.model.inner = self.model.inner or self._load_model()
-        self.model.only_check, self.left = check, 0
+        self.inner = self.inner or self._load_model()
+        self.only_check, self.left = check, 0
         try:
-            self._evaluate_shard(self.model)
+            self._evaluate_shard(self)
         finally:
             if self.bar is not None:
                 self.bar.close()
@@ -190,11 +189,13 @@ class _Asking:
         self.run.write(self.own.folder)
         return model
 
-    def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+    def describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+        """Return what the task says of an answer, if it is one of ours."""
         task = self.tasks[str(request.task_name)]
         return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
 
-    def _watch(self, done: int, total: int) -> None:
+    def watch(self, done: int, total: int) -> None:
+        """Show how far the run is; CapReached where a cap ends it."""
         if self.bar is None:  # before anything is asked
             seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
             pace = partial(tqdm, unit=" puzzles", smoothing=0, mininterval=seconds)
@@ -204,7 +205,7 @@ class _Asking:
             self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
         self.bar.update(done - self.bar.n)
         self.left = total - done
-        if self.left and not isinstance(self.model.inner, TemplateAPI):  # which stops by itself
+        if self.left and not isinstance(self.inner, TemplateAPI):  # which stops by itself
             self._stop_at_cap()
 
     def _cap(self) -> str | None:

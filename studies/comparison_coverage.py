@@ -1,8 +1,7 @@
 """How often the intervals of comparisons and of thresholds hold, by simulation.
 
-Prints the tables of docs/compare.md (coverage of paired differences, and of the thresholds'
-differences from the joint GLM) and of docs/glm_fit.md (ECL50 by the GLM with and without a guess
-rate and a lapse rate). Takes some hours.
+Prints the coverage of paired differences, of the thresholds' differences from the joint GLM, and of
+ECL50 by the GLM with and without a guess rate and a lapse rate. Takes some hours.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Run it by `python studies/factor_baselines.py`.
 
-Prints the tables of lm_eval_tasks/factor/README.md, in per cent. A thousand puzzles a row.
+Prints tables in per cent. A thousand puzzles a row.
 """
 
 from collections.abc import Iterator

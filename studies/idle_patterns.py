@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cogniload_gen import benchmarks
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 MARK = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 IS_PATTERN = re.compile(r"[\\|()?<>^$\[]")

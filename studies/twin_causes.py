@@ -8,7 +8,7 @@ The models are in twin_causes.toml. Prints a table in Markdown: a row takes some
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,25 +21,15 @@ from cogniload_analysis import explain_failures
 HARDEST = 0.03
 """Share of needles that are of the kind that is too hard."""
 
-MODERATE = 100, 0.25
-"""The N and the rho of a puzzle at which a model is planned."""
+N, NEEDLES, ACCURACY, HARM = 100, 25, 0.5, 2 / 3
+"""Statements and needles of a puzzle, the share that is solved, and of slips that do harm."""
 
 
 class Model(NamedTuple):
-    """A simulated model, and the causes that should be named, with their shares of harmful slips.
-
-    `shares` are those of the slips at MODERATE, where it solves a share `accuracy` of
-    puzzles; a share `harm` of slips does harm, a model that is lost guesses right with `guess`.
-    Each puzzle has one of the `sizes` (N and rho), and its slips are more by one of `factors`.
-    """
+    """The shares of a model's slips, and the causes to name with their shares of harmful slips."""
 
     shares: Mapping[str, float]
     causes: Mapping[str, float]
-    accuracy: float = 0.5
-    harm: float = 2 / 3
-    guess: float = 0.0
-    sizes: Sequence[tuple[int, float]] = (MODERATE,)
-    factors: Sequence[float] = (1.0,)
 
 
 MODELS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -48,51 +38,48 @@ PLANTED, HELD_OUT = (
 )
 
 
-def hazards(model: Model, needle: np.ndarray, hard: np.ndarray, factor: float) -> np.ndarray:
-    """Return the chance of a slip at each statement of a text, whose slips are more by a factor."""
-    (N, rho), place = MODERATE, np.arange(len(needle)) + 1
+def hazards(model: Model, needle: np.ndarray, hard: np.ndarray) -> np.ndarray:
+    """Return the chance of a slip at each statement of a text."""
+    place = np.arange(len(needle)) + 1
     kinds = {
-        "hay": ~needle / (N - N * rho), "needles": needle / (N * rho), "each": 0 * place + 1 / N,
+        "hay": ~needle / (N - NEEDLES), "needles": needle / NEEDLES, "each": 0 * place + 1 / N,
         "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
     }  # fmt: skip
-    right = (model.accuracy - model.guess) / (1 - model.guess)
-    total = -np.log(right) / model.harm * factor
+    total = -np.log(ACCURACY) / HARM
     slips = sum(share * total * kinds.get(name, 0 * place) for name, share in model.shares.items())
     return np.clip(slips + ("step" in model.shares) * hard, 0, 1)
 
 
 def answer(
-    model: Model, needle: np.ndarray, hard: np.ndarray, factor: float, draws: np.random.Generator
+    model: Model, needle: np.ndarray, hard: np.ndarray, draws: np.random.Generator
 ) -> tuple[bool, int]:
     """Return whether an attempt is right, and the statement of its first slip (-1 for none)."""
-    lucky = draws.random() < model.accuracy ** model.shares.get("luck", 0)
-    slips = np.flatnonzero(draws.random(len(needle)) < hazards(model, needle, hard, factor))
-    lost = (draws.random(len(slips)) < model.harm).any()
-    right = lucky and (not lost or draws.random() < model.guess)
-    return right, int(slips[0]) if len(slips) else -1
+    lucky = draws.random() < ACCURACY ** model.shares.get("luck", 0)
+    slips = np.flatnonzero(draws.random(len(needle)) < hazards(model, needle, hard))
+    lost = (draws.random(len(slips)) < HARM).any()
+    return bool(lucky and not lost), int(slips[0]) if len(slips) else -1
 
 
 def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.DataFrame:
     """Return the responses of a model to puzzles, as many failures as solved, and their twins."""
     rows, left = [], {False: failures, True: failures}
     while any(left.values()):
-        N, rho = model.sizes[draws.integers(len(model.sizes))]
-        needle, factor = np.arange(N) < (needles := round(N * rho)), draws.choice(model.factors)
+        needle = np.arange(N) < NEEDLES
         draws.shuffle(needle)
         hard = needle & (draws.random(N) < HARDEST)
-        right, broken = answer(model, needle, hard, factor, draws)
+        right, broken = answer(model, needle, hard, draws)
         if not left[right]:
             continue
         left[right] -= 1
         at = broken if broken >= 0 else int(draws.choice(np.flatnonzero(needle)))
         kept = {
-            "again": slice(None), "needles": needle, "tail": slice(-needles, None),
+            "again": slice(None), "needles": needle, "tail": slice(-NEEDLES, None),
             f"from={N // 2}": slice(N // 2, None), f"only={at + 1}": slice(at, at + 1),
             "hay=0": needle,
         }  # fmt: skip
-        rows.append((id := f"puzzle-{len(rows)}", right, N, needles))
+        rows.append((id := f"puzzle-{len(rows)}", right, N, NEEDLES))
         for twin, rule in kept.items():
-            result = answer(model, needle[rule], hard[rule], factor, draws)[0]
+            result = answer(model, needle[rule], hard[rule], draws)[0]
             rows.append((f"{id}~{twin}", result, N, int(needle[rule].sum())))
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 

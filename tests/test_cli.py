@@ -122,15 +122,6 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
     assert read_jsonl("a.jsonl") == pq.read_table("a.parquet").to_pylist() == expected
 
 
-def test_generate_overwrites_a_file_with_force(folder, capsys):
-    Path("a.jsonl").write_text("mine")
-    command = ["generate", "a.jsonl", *SMALL]
-    assert "a.jsonl exists" in refusal(capsys, *command)
-    assert Path("a.jsonl").read_text() == "mine"
-    assert main([*command, "--force"]) == 0
-    assert len(read_jsonl("a.jsonl")) == 12
-
-
 @pytest.mark.parametrize(("arguments", "message"), [
     (["generate", "a.jsonl", "--d", "13"], "d must be .*got 13"),
     (["generate", "a.jsonl", "--rho", "25%"], "rho must be .*got '25%'"),

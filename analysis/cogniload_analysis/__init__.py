@@ -2,11 +2,10 @@
 
 from cogniload_analysis.adaptive.design import Adaptive, Design
 from cogniload_analysis.analyses import ADAPTIVE
-from cogniload_analysis.cogniload.budgets import budget_curve
+from cogniload_analysis.cogniload.analysis import read_samples
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.design import AdaptiveDesign, estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GoodnessOfFit, goodness_of_fit
-from cogniload_analysis.cogniload.frame import read_samples
 from cogniload_analysis.cogniload.glm import (
     InteractionGLM,
     LoadGLM,
@@ -17,8 +16,10 @@ from cogniload_analysis.cogniload.glm import (
 )
 from cogniload_analysis.cogniload.hazard import StepHazard, add_steps, fit_step_hazard
 from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
-from cogniload_analysis.cogniload.repeats import accuracy_by_attempts
-from cogniload_analysis.cogniload.tables import outcome_table, ranking_table, token_table
+from cogniload_analysis.cogniload.sections.attempts import accuracy_by_attempts
+from cogniload_analysis.cogniload.sections.budgets import budget_curve
+from cogniload_analysis.cogniload.sections.errors import outcome_table, token_table
+from cogniload_analysis.cogniload.sections.ranking import ranking_table
 from cogniload_analysis.cogniload.thresholds import (
     PAPER_MEANS,
     LoadMeans,
@@ -28,7 +29,7 @@ from cogniload_analysis.cogniload.thresholds import (
 )
 from cogniload_analysis.compare.differences import Comparison
 from cogniload_analysis.compare.why import Why, explain_failures
-from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.display.tables import accuracy_table
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, ComplexityDecay, fit_complexity_decay
 from cogniload_analysis.factor.decay_design import DecayDesign, DecayEstimate
 from cogniload_analysis.factor.frame import read_factor_samples

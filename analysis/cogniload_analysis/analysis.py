@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
 import pandas as pd
 
-from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.page import Findings
 from cogniload_analysis.frame import Columns, Load, label_models
 from cogniload_gen.benchmark import Benchmark, OutcomeName, Row
 
@@ -40,7 +41,7 @@ class Analysis(ABC):
         benchmarks: The benchmarks that it is about: several where they are analysed together, with
             one StrEnum of outcomes.
         loads: The columns that `read_loads` fills, in the order of its values.
-        package: The package whose `templates/part.html` and `part.css` set its part of the report.
+        package: The package whose `reading.html` says how its numbers are read, if it has one.
         meanings: Each wrong outcome in words; by default its name.
         growth: The loads that make a puzzle longer, the strongest first.
         facts: The columns of the frame that only its samples fill.
@@ -53,11 +54,11 @@ class Analysis(ABC):
     tasks: tuple[str, ...]
     benchmarks: tuple[Benchmark, ...]
     loads: tuple[Load, ...]
-    package: str
     meanings: Mapping[str, str] = MappingProxyType({})
     growth: tuple[str, ...] = ()
     facts: tuple[Columns, ...] = ()
     views: tuple[str, ...] = ()
+    package: str = ""
 
     @abstractmethod
     def read_loads(self, puzzle: Row) -> tuple[float | str, ...]:
@@ -93,6 +94,13 @@ class Analysis(ABC):
     def find_break(self, response: str, puzzle: Row, row: Any) -> Break | None:
         """Return where a response with a row of the frame breaks; None where that is unknown."""
         return None
+
+    @property
+    def reading(self) -> str:
+        """How the numbers of its part of the report are read, as items of an HTML list."""
+        if not self.package:
+            return ""
+        return files(self.package).joinpath("reading.html").read_text("utf-8")
 
     @property
     def outcomes(self) -> tuple[OutcomeName, ...]:

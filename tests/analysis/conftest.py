@@ -3,7 +3,7 @@
 import pytest
 from lm_eval_layout import BETA, SMALL, make_samples, write_factor_runs, write_run
 
-from cogniload_analysis.display import figures
+from cogniload_analysis.display import drawing
 
 DECAYS = {
     ("symbolic", 0): (-0.04, 0.43),
@@ -29,4 +29,4 @@ def simulated(tmp_path_factory):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave the figures empty, which takes most of a report's time, where a test needs none."""
-    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg />")
+    monkeypatch.setattr(drawing, "save_figure", lambda *_: b"<svg />")

@@ -11,11 +11,10 @@ from lm_eval_layout import (
 from report_reader import read_page, read_table, said_of_runs
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
-from cogniload_analysis.cogniload import adaptive_section as capacity
-from cogniload_analysis.cogniload import words
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
-from cogniload_analysis.factor import adaptive_section as decay
+from cogniload_analysis.cogniload.sections import adaptive as capacity
+from cogniload_analysis.factor.sections import adaptive as decay
 from cogniload_analysis.report.write import write_report
 
 TRUTH = refit_published("Qwen3-32B", Link(), interactions=True)
@@ -64,7 +63,7 @@ def write_design(folder, design, until=None, repeated=0):
 def find_replays(folder, design):
     """Return the adaptive runs that a folder of results holds."""
     if isinstance(design, DecayDesign):
-        return [*decay.find_replays(read_factor_samples(folder)).values()]
+        return decay.find_replays(read_factor_samples(folder))
     return [*capacity.find_replays({"m": read_samples(folder)}).values()]
 
 
@@ -72,7 +71,7 @@ def said_of(run, design):
     """Return what the page says of a run."""
     section = decay if isinstance(design, DecayDesign) else capacity
     (row,) = section.run_table([run]).to_dict("records")
-    return (decay.say_decay_run if section is decay else words.say_run)(row)
+    return section.say_run(row)
 
 
 @KINDS

@@ -32,9 +32,9 @@ from report_reader import (
 )
 
 from cogniload_analysis import fit_load_glm, read_samples
-from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display.print import to_csv
+from cogniload_analysis.cogniload.sections.errors import WRONG_OUTCOMES
+from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.frame import label_models
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
 from cogniload_analysis.report.write import build_parts, build_report, write_report
@@ -101,14 +101,13 @@ def assert_cells_explain_the_tables(folder):
             stored = thresholds.loc[(model, name)]
             assert stored["status"] == threshold.status
             np.testing.assert_allclose(threshold.value, stored["value"], rtol=1e-6)
-    accuracy = read_table(folder, "accuracy").set_index("model")
     sums = cells.groupby("model")[["successes", "failures"]].sum()
-    np.testing.assert_array_equal(sums["successes"], accuracy.loc[sums.index, "correct"])
-    np.testing.assert_array_equal(sums.sum(axis=1), accuracy.loc[sums.index, "responses"])
+    np.testing.assert_array_equal(sums["successes"], overview.loc[sums.index, "correct"])
+    np.testing.assert_array_equal(sums.sum(axis=1), overview.loc[sums.index, "responses"])
     for knob in ("d", "N"):
         table = read_table(folder, f"outcomes_by_{knob}").set_index(["model", knob])
-        counts = cells.groupby(["model", knob])[list(tables.WRONG_OUTCOMES.values())].sum()
-        np.testing.assert_array_equal(counts, table.loc[counts.index, list(tables.WRONG_OUTCOMES)])
+        counts = cells.groupby(["model", knob])[list(WRONG_OUTCOMES.values())].sum()
+        np.testing.assert_array_equal(counts, table.loc[counts.index, list(WRONG_OUTCOMES)])
 
 
 def test_every_number_of_the_report_can_be_recomputed_from_its_csv(report):

@@ -12,9 +12,9 @@ from lm_eval_layout import make_puzzle, make_sample, write_factor_runs, write_ru
 
 from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display.print import run_table
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.frame import label_models
+from cogniload_analysis.report.part import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import read_settings, say_runs
 

@@ -1,5 +1,6 @@
 """Inspect's own evaluations of the tasks, against lm-eval's of the same responses."""
 
+import asyncio
 import math
 import os
 import subprocess

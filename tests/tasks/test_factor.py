@@ -117,8 +117,6 @@ def test_a_retrieved_prompt_holds_what_was_found_and_the_sample_tells_it(task):
         split = sample["acc"] + sample["not_retrieved"] + sample["not_reasoned"]
         assert split == 1 == sample["not_retrieved"] + found.closed
     assert {sample["closure_recall"] for sample in samples} == {0, 1}
-    shares = [results[f"{name},none"] for name in ("acc", "not_retrieved", "not_reasoned")]
-    assert sum(shares) == pytest.approx(1)
     found, needed = (sum(sample["recall"][i] for sample in samples) for i in (0, 1))
     assert results["recall,none"] == found / needed
     for sample in whole:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.display.cells import beyond
+from cogniload_analysis.display.tables import beyond
 from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_choice, check_integer

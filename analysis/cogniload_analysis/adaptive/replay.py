@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.design import Batch, Design, batch_size
-from cogniload_analysis.display.figures import COLOURS, Panel, Series, draw_panels
+from cogniload_analysis.display.figures import COLOURS, Panel, Series
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("replay")
@@ -181,10 +179,6 @@ def set_ends(low: float, high: float) -> str:
     return f"{set_value(low)} to {set_value(high)}"
 
 
-SHOWS = set_value, set_ends, set_width
-"""The functions that set the columns of adaptive runs in `data/tables.toml`."""
-
-
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
     width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))
@@ -218,7 +212,7 @@ def say_stop(row: Mapping[Any, Any]) -> list[str]:
 
 
 def curve_panel(
-    points: pd.DataFrame, curve: pd.DataFrame, label: str, finish: Callable[[Axes], None]
+    points: pd.DataFrame, curve: pd.DataFrame, label: str, finish: Callable[[Any], None]
 ) -> Panel:
     """Return the panel of a curve over a load, with its band and what was measured there.
 
@@ -226,7 +220,7 @@ def curve_panel(
     grows with its number of puzzles.
     """
 
-    def finish_curve(axes: Axes) -> None:
+    def finish_curve(axes: Any) -> None:
         band = curve["level"].to_numpy(float), curve["low"], curve["high"]
         axes.fill_between(*band, color=COLOURS[1], alpha=0.15, linewidth=0)
         areas = 80 * points["puzzles"] / points["puzzles"].max()
@@ -242,8 +236,8 @@ def curve_panel(
     return Panel(series, label, "Accuracy", "", finish_curve)
 
 
-def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
-    """Draw the goal's interval by the number of answers, from the rows of `batch_table`.
+def shrink_panel(batches: pd.DataFrame, label: str) -> Panel:
+    """Return the panel of the goal's interval by the number of answers: rows of `batch_table`.
 
     The axis is logarithmic where the goal is relative and was found to be above 0.
     """
@@ -253,7 +247,7 @@ def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
     shown = (bounded[name] for name in ("n", "value", "low", "high"))
     series = Series("the goal, 95 % interval", *shown)
 
-    def finish(axes: Axes) -> None:
+    def finish(axes: Any) -> None:
         axes.set_xlim(0)
         if logarithmic:
             axes.set_yscale("log")
@@ -262,4 +256,4 @@ def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
             axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
             axes.minorticks_off()
 
-    return draw_panels([Panel([series], "Answers", label, "", finish)], height=2.4)
+    return Panel([series], "Answers", label, "", finish)

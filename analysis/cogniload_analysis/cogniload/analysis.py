@@ -4,10 +4,18 @@ import pandas as pd
 
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.cogniload import loads as load_columns
-from cogniload_analysis.cogniload import repeats, step_columns
+from cogniload_analysis.cogniload.loads import (
+    LOADS,
+    MEANINGS,
+    NEEDLES,
+    describe_load,
+    read_loads,
+)
+from cogniload_analysis.cogniload.report import report_cogniload
+from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
-from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.page import Findings
+from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_gen.cogniload import BENCHMARK
 
 
@@ -18,22 +26,34 @@ class CogniLoadAnalysis(Analysis):
     prefix = ""
     tasks = ("cogniload",)
     benchmarks = (BENCHMARK,)
-    read_loads = staticmethod(load_columns.read_loads)
-    describe_load = staticmethod(load_columns.describe_load)
+    read_loads = staticmethod(read_loads)
+    describe_load = staticmethod(describe_load)
     compare = staticmethod(compare_thresholds)
-    find_break = staticmethod(step_columns.find_break)
+    find_break = staticmethod(find_break)
     package = "cogniload_analysis.cogniload"
-    meanings = load_columns.MEANINGS
-    loads = load_columns.LOADS
+    meanings = MEANINGS
+    loads = LOADS
     growth = ("N", "d")
-    facts = (step_columns.READING, repeats.ANSWER, *design.FACTS, load_columns.NEEDLES)
+    facts = (READING, ANSWER, *design.FACTS, NEEDLES)
 
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return CogniLoad's part of the report."""
-        # matplotlib takes long to load, and reading needs none
-        from cogniload_analysis.cogniload.report import report_cogniload
-
         return report_cogniload(frame)
 
 
 COGNILOAD = CogniLoadAnalysis()
+
+
+def read_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:
+    """Read lm-eval's responses to CogniLoad into one frame, a row a response.
+
+    Paths, labels, the names of runs, errors and `text` are as in `read_benchmarks` of
+    `cogniload_analysis.samples.read`, and so are the columns that all benchmarks share. CogniLoad's
+    own are d, N, rho (a fraction in (0, 1]), steps_read (whether the reasoning could be read; False
+    where the sample doesn't say), first_error (the statement; NaN for none), error (its kind; ""
+    for none), recovered (False without an error), coverage (NaN where the sample holds no reading),
+    answer (the one that was read; "" for none, None where the sample holds no reading),
+    index (the puzzle's) and needles (in its text), both NaN where unknown, and cut (whether a limit
+    cut the response off).
+    """
+    return read_benchmarks(paths, [COGNILOAD], text=text)[COGNILOAD.name]

@@ -1,24 +1,34 @@
-"""Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F)."""
+"""Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F).
+
+statsmodels fits them, and firthmodels those of separated answers. With a guess rate or a lapse
+rate, the likelihood is our own: P(correct) = guess + (1 - guess - lapse) logistic(eta), since who
+can't solve a puzzle still hits one of its options, and who can still slips now and then. The guess
+rate is known; the lapse rate is estimated with the coefficients of eta (Wichmann and Hill 2001).
+"""
 
 import random
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from importlib import import_module
 from types import ModuleType, SimpleNamespace
-from typing import Any, overload
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.stats.sandwich_covariance import S_crosssection
 
-from cogniload_analysis.cogniload import guessing, thresholds
-from cogniload_analysis.cogniload.guessing import Guess, eta_at, guess_rates
-from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds, Z
+from cogniload_analysis.cogniload.thresholds import (
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    Z,
+    estimate_thresholds,
+)
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.stats import CONFIDENCE
 
@@ -27,13 +37,19 @@ INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
 LAPSE = "lapse"
 HALF = 0.5
 MOST_STEPS = 100
-NO_GUESSES = pd.Series(dtype=float)
+FIRST_LAPSE = 0.02
 LEVELS_NEEDED = {
     "beta_d": ("d", 2),
     "beta_N": ("N", 2),
     "beta_rho": ("rho", 2),
     "beta_rho2": ("rho", 3),
 }
+FLAT = 1e-3
+"""The likelihood counts as maximal where the slopes of its logarithm are less than this."""
+LEAST_INFORMATION = 1e-6
+"""The share of a response's information on eta below which a coefficient counts as endless."""
+
+Guess: TypeAlias = str | float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +77,7 @@ class LoadGLM:
     means: LoadMeans
     problems: dict[str, str]
     profile: pd.DataFrame | None = None
-    guesses: pd.Series = field(default_factory=NO_GUESSES.copy)
+    guesses: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
     correlation: float = 0.0
 
     @property
@@ -103,19 +119,15 @@ class LoadGLM:
         self, d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray
     ) -> np.ndarray:
         """Return the predicted accuracy at d, N and rho (a fraction), numbers or arrays."""
-        coefficients = self.params.drop(LAPSE, errors="ignore")
-        design = load_design(d, N, rho)
-        eta = design[list(coefficients.index)].to_numpy() @ coefficients.fillna(0)
-        guess = self.guess(design["beta_d"].to_numpy())
-        return guessing.accuracy(eta, guess, self.lapse) + 0 * self.params["beta_0"]
+        guess = self.guess(np.broadcast_arrays(*np.atleast_1d(d, N, rho))[0])
+        solved = guess + (1 - guess - self.lapse) * expit(self._eta(d, N, rho))
+        return solved + 0 * self.params["beta_0"]
 
-    @overload
-    def thresholds(self, means: LoadMeans | None = None) -> Thresholds: ...
-    @overload
-    def thresholds(self, means: LoadMeans | None = None, *, level: float) -> SimpleNamespace: ...
-    def thresholds(
-        self, means: LoadMeans | None = None, *, level: float = HALF
-    ) -> Thresholds | SimpleNamespace:
+    def _eta(self, d: Any, N: Any, rho: Any) -> np.ndarray:
+        coefficients = self.params.drop(LAPSE, errors="ignore").fillna(0)
+        return load_design(d, N, rho)[list(coefficients.index)].to_numpy() @ coefficients
+
+    def thresholds(self, means: LoadMeans | None = None, *, level: float = HALF) -> Any:
         """Return the capacity `Thresholds` with 95 % intervals, at the means of the data.
 
         Other `means` (a `LoadMeans`) may be given. At another `level` of accuracy, a fraction, the
@@ -124,8 +136,6 @@ class LoadGLM:
         another level that no load reaches: one below the guess rate, or above 1 - the lapse rate.
         """
         means = self.means if means is None else means
-        if means == self.means and level == HALF:
-            return self._thresholds_at_means
         for load, term in (("d", "beta_d"), ("log10_N", "beta_N"), ("rho", "beta_rho2")):
             held, tested = getattr(means, load), getattr(self.means, load)
             if term in self.problems and not np.isclose(held, tested, equal_nan=True):
@@ -133,42 +143,47 @@ class LoadGLM:
                     f"can't hold {load} at {held:g}, where the data have {tested:g}: "
                     f"{self.problems[term]}"
                 )
-        estimates = self._estimate_thresholds(means, level)
-        if level == HALF:
-            return estimates
-        percent, by_name = f"{100 * level:g}", vars(estimates).items()
-        return SimpleNamespace(**{name.replace("50", percent): at for name, at in by_name})
-
-    @cached_property
-    def _thresholds_at_means(self) -> Thresholds:
-        return self._estimate_thresholds(self.means, HALF)
-
-    def _estimate_thresholds(self, means: LoadMeans, level: float) -> Thresholds:
-        if "beta_0" in self.problems:
-            return Thresholds(*3 * [Threshold(note=self.problems["beta_0"])])
         least, most = float(self.guess(means.d)), 1 - self.lapse
-        if not least < level < most:
-            if level == HALF:  # the default
-                why = "guesses solve" if least >= HALF else "lapses cost"
-                return Thresholds(*3 * [Threshold(note=f"{why} half of the puzzles or more")])
-            raise ValueError(
-                f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - the "
-                f"lapse rate, {most:.3g}: got {level!r}"
+        missing = self.problems.get("beta_0")
+        if not missing and not least < level < most:
+            if level != HALF:
+                raise ValueError(
+                    f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - "
+                    f"the lapse rate, {most:.3g}: got {level!r}"
+                )
+            why = "guesses solve" if least >= HALF else "lapses cost"
+            missing = f"{why} half of the puzzles or more"
+        found = (
+            Thresholds(*3 * [Threshold(note=missing)])
+            if missing
+            else Thresholds(
+                self._threshold("ECL50", "N", "beta_N", means, level),
+                self._threshold("NT50", "rho", "beta_rho2", means, level),
+                self._threshold("ID50", "d", "beta_d", means, level),
             )
-
-        def estimate(load: str, d: float = means.d) -> Thresholds:
-            if np.isnan(d):
-                return Thresholds(*3 * [Threshold(note="no d has this accuracy")])
-            return thresholds.estimate_thresholds(*self._main_terms(means, level, load, d), means)
-
-        at_N = at_rho = at_d = estimate("N")
-        if len(self.params) > len(TERMS) or not self.guesses.empty:
-            at_rho, at_d = estimate("rho"), estimate("d", self._find_d(means, level))
-        return Thresholds(
-            self._explain(at_N.ECL50, "N", "beta_N", level),
-            self._explain(at_rho.NT50, "rho", "beta_rho2", level),
-            self._explain(at_d.ID50, "d", "beta_d", level),
         )
+        if level == HALF:
+            return found
+        percent = f"{100 * level:g}"
+        return SimpleNamespace(**{n.replace("50", percent): at for n, at in vars(found).items()})
+
+    def _threshold(
+        self, name: str, load: str, term: str, means: LoadMeans, level: float
+    ) -> Threshold:
+        """Return one threshold, noting why it is missing, or lies outside what was tested."""
+        d = self._find_d(means, level) if load == "d" else means.d
+        threshold = Threshold(note="no d has this accuracy")
+        if not np.isnan(d):
+            main = self._main_terms(means, level, load, d)
+            threshold = getattr(estimate_thresholds(*main, means), name)
+        tested, percent = self.cells[load], f"{100 * level:g} %"
+        notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
+        if threshold.value < tested.min() or threshold.value > tested.max():
+            notes.append(f"extrapolated: {load} was {tested.min():g} to {tested.max():g}")
+        if threshold.rising and load != "rho":
+            notes.append(f"accuracy rises with {load}")
+        status = threshold.status.replace("50 %", percent)
+        return replace(threshold, status=status, note="; ".join(filter(None, notes)))
 
     def _main_terms(
         self, means: LoadMeans, level: float, along: str, d: float
@@ -180,55 +195,40 @@ class LoadGLM:
         `d` is where the guess rate is taken, which along d has a slope of its own.
         """
         names = self.params.index
-        to_main = pd.DataFrame(0.0, TERMS, names)
-        to_main.loc[list(TERMS), list(TERMS)] = np.eye(len(TERMS))
+        to_main = pd.DataFrame(np.eye(len(TERMS), len(names)), TERMS, names)
         at = {"d": means.d, "N": means.log10_N, "rho": means.rho}
-        for term in INTERACTIONS:
-            if term in names:
-                loads = [load for load in at if load in term.removeprefix("beta_")]
-                others = float(np.prod([at[load] for load in loads if load != along]))
-                to_main.loc[f"beta_{along}" if along in loads else "beta_0", term] = others
-        eta, by_lapse = eta_at(level, float(self.guess(d)), self.lapse)
+        for term in names.intersection([*INTERACTIONS]):
+            loads = [load for load in at if load in term.removeprefix("beta_")]
+            others = float(np.prod([at[load] for load in loads if load != along]))
+            to_main.loc[f"beta_{along}" if along in loads else "beta_0", term] = others
+        eta, by_lapse = self._eta_at(level, d)
         if LAPSE in names:
-            to_main.loc["beta_0", LAPSE] = -by_lapse
+            to_main[LAPSE] = np.where(to_main.index == "beta_0", -by_lapse, 0)
         covariance = self.dispersion * to_main @ self.cov_params.fillna(0) @ to_main.T
         main = to_main @ self.params.where(names != LAPSE, 0).fillna(0)
         main["beta_0"] -= eta
-        if along == "d":
-            slope = self._slope_of_eta(level, d)
+        if along == "d":  # the eta changes with d, because the guess rate does
+            slope = (self._eta_at(level, d + 1e-4)[0] - self._eta_at(level, d - 1e-4)[0]) / 2e-4
             main["beta_d"] -= slope
             main["beta_0"] += slope * d
-        missing = self.params[list(TERMS)].isna().to_numpy()
-        return np.where(missing, np.nan, main), covariance.to_numpy()
+        return main.where(self.params[list(TERMS)].notna()).to_numpy(), covariance.to_numpy()
 
-    def _slope_of_eta(self, level: float, d: float) -> float:
-        """Return how fast the eta of an accuracy changes with d, because the guess rate does."""
-        near = [eta_at(level, float(self.guess(d + side)), self.lapse)[0] for side in (-1e-4, 1e-4)]
-        return (near[1] - near[0]) / 2e-4
+    def _eta_at(self, level: float, d: Any) -> tuple[Any, Any]:
+        """Return the eta at which an accuracy is reached, and its derivative by the lapse rate."""
+        guess = self.guess(d)
+        reach = 1 - guess - self.lapse
+        share = (level - guess) / reach
+        with np.errstate(invalid="ignore"):
+            return logit(share), 1 / ((1 - share) * reach)
 
     def _find_d(self, means: LoadMeans, level: float) -> float:
         """Return the d, to some 0.05, at which an accuracy is reached; NaN for none."""
         if self.guesses.nunique() < 2 or "beta_d" in self.problems:
             return means.d
         d = np.arange(-50, 100, 0.05)
-        beta = self.params.drop(LAPSE, errors="ignore").fillna(0)
-        eta = load_design(d, 10**means.log10_N, means.rho)[list(beta.index)].to_numpy() @ beta
-        guess = self.guess(d)
-        with np.errstate(invalid="ignore"):
-            above = eta - logit((level - guess) / (1 - guess - self.lapse))
+        above = self._eta(d, 10**means.log10_N, means.rho) - self._eta_at(level, d)[0]
         crossings = d[:-1][above[:-1] * above[1:] <= 0]
         return float(min(crossings, key=lambda crossing: abs(crossing - means.d), default=np.nan))
-
-    def _explain(self, threshold: Threshold, knob: str, term: str, level: float) -> Threshold:
-        """Add to a threshold's note why it is missing, or that it lies outside what was tested."""
-        tested, percent = self.cells[knob], f"{100 * level:g} %"
-        notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
-        if threshold.value < tested.min() or threshold.value > tested.max():
-            notes.append(f"extrapolated: {knob} was {tested.min():g} to {tested.max():g}")
-        if threshold.rising and knob != "rho":
-            notes.append(f"accuracy rises with {knob}")
-        status = threshold.status.replace("50 %", percent)
-        return replace(threshold, status=status, note="; ".join(filter(None, notes)))
 
     def summary(self) -> str:
         """Return the fit and its thresholds as text."""
@@ -270,14 +270,13 @@ class InteractionGLM:
     problem: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class _Estimate:
-    """What a fit found, for the terms that it has."""
+class _Estimate(NamedTuple):
+    """What a fit found, for the terms that it has; Wald's p, unless it has others."""
 
-    params: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
-    cov_params: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(dtype=float))
-    pvalues: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
+    params: pd.Series
+    covariance: pd.DataFrame
     llf: float = np.nan
+    pvalues: pd.Series | None = None
     profile: pd.DataFrame | None = None
 
 
@@ -315,39 +314,41 @@ def fit_load_glm(
         raise ValueError(
             f"a penalised fit has no guess or lapse rate, got guess={guess!r} and lapse={lapse!r}"
         )
-    cells = count_cells(frame)
-    rates = guess_rates(frame, guess)
-    names = (*TERMS, *INTERACTIONS) if interactions else TERMS
+    cells, rates = count_cells(frame), guess_rates(frame, guess)
+    names = [*TERMS, *INTERACTIONS] if interactions else [*TERMS]
     problems = find_problems(cells, names, penalised=penalised)
-    estimate = _Estimate()
-    if terms := [term for term in names if term not in problems]:
-        try:
-            if penalised:
-                estimate = _penalise(cells, terms)
-            else:
-                estimate = _maximise(frame, rates, terms, lapse, clustered)
-        except np.linalg.LinAlgError as error:
-            problems = dict.fromkeys(names, str(error))
-    if lapse:
-        names = (*names, LAPSE)
-        if estimate.params.empty:
-            problems |= {LAPSE: next(iter(problems.values()))}
-        elif estimate.params[LAPSE] == 0:
-            problems |= {LAPSE: "the likelihood is highest at a lapse rate of 0, its bound"}
-    rate = "1 / options" if guess == guessing.BY_OPTIONS else guess
+    terms = [term for term in names if term not in problems]
+    names += [LAPSE] * lapse
+    estimate = _Estimate(pd.Series(dtype=float), pd.DataFrame(dtype=float))
+    try:
+        if terms:
+            likelihood = (frame, rates, terms, lapse, clustered)
+            estimate = _penalise(cells, terms) if penalised else _maximise(*likelihood)
+    except np.linalg.LinAlgError as error:
+        problems = dict.fromkeys(names, str(error))
+    if lapse and estimate.params.empty:
+        problems[LAPSE] = next(iter(problems.values()))
+    elif lapse and estimate.params[LAPSE] == 0:
+        problems[LAPSE] = "the likelihood is highest at a lapse rate of 0, its bound"
+    params = estimate.params.reindex(names)
+    variances = pd.Series(np.diag(estimate.covariance), estimate.covariance.index, dtype=float)
+    bse = variances.where(variances > 0).pow(0.5).reindex(names)
+    wald = pd.Series(2 * norm.sf(abs(params / bse)), names)
+    rate = "1 / options" if guess == "options" else guess
     estimator = "Firth's penalised likelihood" if penalised else "maximum likelihood"
     estimator += f", guess rate {rate}" * (guess is not None) + ", lapse rate estimated" * lapse
     estimator += ", standard errors clustered by puzzle" * clustered
-    variances = pd.Series(np.diag(estimate.cov_params), estimate.cov_params.index, dtype=float)
     total = cells["successes"] + cells["failures"]
-    loads = (cells["d"], np.log10(cells["N"]), cells["rho"]) if len(cells) else ()
-    means = LoadMeans(*[float(np.average(load, weights=total)) for load in loads] or 3 * [np.nan])
+    means = LoadMeans(*3 * [np.nan])
+    if len(cells):
+        loads = cells["d"], np.log10(cells["N"]), cells["rho"]
+        means = LoadMeans(*(float(np.average(load, weights=total)) for load in loads))
     by_d = pd.Series(rates).groupby(frame["d"].to_numpy()).mean()
     return LoadGLM(
-        params=estimate.params.reindex(names),
-        bse=variances.where(variances > 0).pow(0.5).reindex(names),
-        pvalues=estimate.pvalues.reindex(names),
-        cov_params=estimate.cov_params.reindex(index=names, columns=names),
+        params=params,
+        bse=bse,
+        pvalues=wald if estimate.pvalues is None else estimate.pvalues.reindex(names),
+        cov_params=estimate.covariance.reindex(index=names, columns=names),
         llf=estimate.llf,
         aic=2 * len(estimate.params) - 2 * estimate.llf if len(estimate.params) else np.nan,
         estimator=estimator,
@@ -355,7 +356,7 @@ def fit_load_glm(
         means=means,
         problems=problems,
         profile=estimate.profile,
-        guesses=NO_GUESSES if guess is None else by_d,
+        guesses=by_d if guess is not None else pd.Series(dtype=float),
     )
 
 
@@ -364,24 +365,22 @@ def _maximise(
 ) -> _Estimate:
     """Fit with a guess rate for each row of the frame, and a lapse rate if `lapse` is true."""
     groups = pd.factorize(frame["id"])[0] if clustered else None
-    if not lapse and not rates.any():
-        if groups is None:
-            fit = _fit_logistic(*_count_answers(count_cells(frame), terms))
-        else:
-            answers = frame["correct"].to_numpy(dtype=float)
-            fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
-        return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
-    rows = _count_rows(frame)
-    right, total = rows["successes"], rows["successes"] + rows["failures"]
-    some = (total > 0).to_numpy()
-    counted = (each.to_numpy(float)[some] for each in (right, total))
-    design = _design_cells(rows, terms).to_numpy()[some]
-    maximum = guessing.maximise(design, rates[some], *counted, lapse=lapse, groups=groups)
-    index = [*terms, LAPSE] if lapse else list(terms)
-    params, covariance = pd.Series(maximum.params, index), maximum.covariance
-    errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
-    pvalues = pd.Series(2 * norm.sf(abs(params) / errors), index)
-    return _Estimate(params, pd.DataFrame(covariance, index, index), pvalues, maximum.llf)
+    if lapse or rates.any():
+        rows = _count_rows(frame)
+        return _maximise_guessed(
+            _design_cells(rows, terms),
+            rates,
+            rows["successes"].to_numpy(float),
+            (rows["successes"] + rows["failures"]).to_numpy(float),
+            lapse=lapse,
+            groups=groups,
+        )
+    if clustered:
+        answers = frame["correct"].to_numpy(dtype=float)
+        fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
+    else:
+        fit = _fit_logistic(*_count_answers(count_cells(frame), terms))
+    return _Estimate(fit.params, fit.cov_params(), fit.llf)
 
 
 def _fit_logistic(
@@ -399,6 +398,96 @@ def _fit_logistic(
     if not fit.converged:
         raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
     return fit
+
+
+def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
+    """Return the rate at which guesses solve each row's puzzle.
+
+    `guess` may be None (never), a rate, or "options": one over the puzzle's number of options. The
+    column `chance` holds that rate, or `options` the number or the options themselves; else d tells
+    the number, max(d + 1, 3) (section 2.1.1). Raises ValueError for anything else.
+    """
+    if guess is None:
+        return np.zeros(len(frame))
+    if guess == "options":
+        if "chance" in frame and frame["chance"].between(0, 1, inclusive="neither").all():
+            return frame["chance"].to_numpy(dtype=float)
+        if "options" not in frame:
+            return 1 / np.maximum(frame["d"].to_numpy(dtype=float) + 1, 3)
+        options = frame["options"].map(lambda value: len(value) if np.ndim(value) else value)
+        check_values(pd.DataFrame({"options": options}), "options", options >= 2, "2 or more")
+        return 1 / options.to_numpy(dtype=float)
+    if isinstance(guess, str) or not 0 <= guess < 1:
+        raise ValueError(
+            f'guess must be None, "options" or a rate from 0 to below 1, got {guess!r}'
+        )
+    return np.full(len(frame), float(guess))
+
+
+def _maximise_guessed(
+    design: pd.DataFrame,
+    guess: np.ndarray,
+    right: np.ndarray,
+    total: np.ndarray,
+    *,
+    lapse: bool,
+    groups: np.ndarray | None,
+) -> _Estimate:
+    """Maximise the likelihood of counted answers with guesses, lapses or both.
+
+    A row each of the design, the guess rates, right answers and answers in all. With `groups` of
+    rows, the covariance is a sandwich that allows for answers alike, with statsmodels' correction
+    for few groups. Raises LinAlgError where there is no finite maximum.
+    """
+    terms = design.shape[1]
+    # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
+    _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
+    scaled = design.to_numpy() @ np.linalg.inv(triangle)
+
+    def slopes(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the log-likelihood, each row's part of its gradient, and Fisher's information."""
+        solved = expit(scaled @ theta[:terms])
+        reach = 1 - guess - (theta[terms] if lapse else 0)
+        # Rounding may make p 0 or 1, with a count of 0 beside it.
+        p = np.clip(guess + reach * solved, 1e-300, 1 - 1e-16)
+        height = right @ np.log(p) + (total - right) @ np.log1p(-p)
+        bend = reach * solved * (1 - solved)
+        by_row = np.column_stack([scaled * bend[:, None], -solved])[:, : len(theta)]
+        variance = np.maximum(p * (1 - p), 1e-300)
+        scores = by_row * ((right - total * p) / variance)[:, None]
+        return height, scores, by_row.T @ (by_row * (total / variance)[:, None])
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        height, scores, _ = slopes(theta)
+        return -height, -scores.sum(axis=0)
+
+    share = np.clip((right / np.maximum(total, 1) - guess) / (1 - guess), 0.05, 0.95)
+    root = np.sqrt(total)
+    start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
+    theta = minimize(
+        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B",
+        bounds=[(None, None)] * terms + [(0, 0.999 * (1 - guess.max()))] * lapse,
+        options={"ftol": 0, "gtol": 1e-7, "maxls": 50, "maxcor": 20},
+    ).x  # fmt: skip
+    height, scores, information = slopes(theta)
+    free = np.array([True] * terms + [theta[-1] > 0] * lapse)  # a lapse rate of 0 is at its bound
+    least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
+    if np.abs(scores.sum(axis=0)[free]).max() > FLAT or least < LEAST_INFORMATION:
+        raise np.linalg.LinAlgError(
+            "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
+            "or one accuracy is reached everywhere"
+        )
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
+    if groups is not None:
+        rows, count = len(design), groups.max() + 1
+        correction = count / (count - 1) * (rows - 1) / (rows - len(theta))
+        covariance = correction * covariance @ S_crosssection(scores, groups) @ covariance
+    back = np.eye(len(theta))
+    back[:terms, :terms] = np.linalg.inv(triangle)
+    index = [*design.columns, *[LAPSE] * lapse]
+    params = pd.Series(back @ theta, index)
+    return _Estimate(params, pd.DataFrame(back @ covariance @ back.T, index, index), height)
 
 
 def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
@@ -569,9 +658,10 @@ def _count_answers(
 def _import_firthmodels() -> ModuleType:
     """Return a package that takes long to import, and draws from Python's generator meanwhile."""
     state = random.getstate()
-    package = import_module("firthmodels")
+    import firthmodels
+
     random.setstate(state)
-    return package
+    return firthmodels
 
 
 def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
@@ -597,4 +687,4 @@ def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     information = design.T @ design.mul(counts * p * (1 - p), axis=0)
     covariance = pd.DataFrame(np.linalg.inv(information), index, index)
     ends = pd.DataFrame(profile, index, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
-    return _Estimate(params, covariance, pvalues, profile=ends)
+    return _Estimate(params, covariance, pvalues=pvalues, profile=ends)

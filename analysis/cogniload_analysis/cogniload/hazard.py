@@ -44,10 +44,9 @@ class StepHazard:
     `params`, `bse` and `pvalues` are indexed by TERMS; what the data can't estimate is NaN, and
     `problems` says why, by term. `trials` has a row for each statement at risk, with the TERMS,
     `error` and `hazard` (fitted). `slips` are the first errors per 1,000 statements by kind,
-    `shares` the shares of wrong and of right answers by kind of the first error, `accuracy` the
-    predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio p of dropping
-    `position`: small where the hazard grows or falls along the response. `responses` and
-    `unread` count.
+    `accuracy` the predicted and the measured accuracy by d and N. `trend_p` is the
+    likelihood-ratio p of dropping `position`: small where the hazard grows or falls along the
+    response. `responses` and `unread` count.
     """
 
     params: pd.Series
@@ -55,7 +54,6 @@ class StepHazard:
     pvalues: pd.Series
     trials: pd.DataFrame
     slips: pd.DataFrame
-    shares: pd.DataFrame
     accuracy: pd.DataFrame
     trend_p: float
     responses: int
@@ -115,21 +113,18 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
     read = frame[frame["read"].astype(bool)].reset_index(drop=True)
     features = {id_: statement_features(text) for id_, text in read[["id", "puzzle"]].to_numpy()}
     trials = expand_trials(read, features)
-    params, bse, pvalues, trend_p, problems = fit_trials(trials)
+    found, trend_p, problems = fit_trials(trials)
     if len(trials):
-        trials["hazard"] = predict(trials, params)
+        trials["hazard"] = predict(trials, found["params"])
     return StepHazard(
-        params,
-        bse,
-        pvalues,
-        trials,
-        slip_rates(trials),
-        error_shares(read),
-        accuracy_table(read, features, params),
-        trend_p,
-        len(read),
-        len(frame) - len(read),
-        problems,
+        **{str(name): values.rename(None) for name, values in found.items()},
+        trials=trials,
+        slips=slip_rates(trials),
+        accuracy=accuracy_table(read, features, found["params"]),
+        trend_p=trend_p,
+        responses=len(read),
+        unread=len(frame) - len(read),
+        problems=problems,
     )
 
 
@@ -179,50 +174,46 @@ def expand_trials(read: pd.DataFrame, features: Mapping[str, pd.DataFrame]) -> p
 def slip_trials(read: pd.DataFrame) -> pd.DataFrame:
     """Return `expand_trials` without the TERMS, for which no puzzle is needed."""
     last = last_trials(read).to_numpy()
-    slips = pd.Index(SLIPS)
-    kinds = slips.get_indexer(pd.Index(read["error"]))
-    codes = np.full(int(last.sum()), -1, dtype=np.int64)
-    slipped = (kinds >= 0) & (last > 0)
-    codes[np.cumsum(last)[slipped] - 1] = kinds[slipped]
+    response = np.repeat(np.arange(len(read)), last)
+    final = ~pd.Series(response).duplicated(keep="last")
+    kinds = pd.Series(pd.Categorical(read["error"].where(read["error"].isin(SLIPS)), SLIPS))
+    kind = kinds.iloc[response].reset_index(drop=True).where(final)
+    ids = np.repeat(read["id"].to_numpy(), last)
     return pd.DataFrame(
-        {
-            "error": (codes >= 0).astype(int),
-            "kind": pd.Categorical.from_codes(codes, slips),
-            "response": np.repeat(np.arange(len(read)), last),
-            "id": np.repeat(read["id"].to_numpy(), last),
-        }
+        {"error": kind.notna().astype(int), "kind": kind, "response": response, "id": ids}
     )
 
 
 def fit_trials(
     trials: pd.DataFrame,
-) -> tuple[pd.Series, pd.Series, pd.Series, float, dict[str, str]]:
-    """Return coefficients, standard errors, p values, the trend's p and what can't be estimated."""
-    estimates = (pd.Series(np.nan, TERMS),) * 3
+) -> tuple[pd.DataFrame, float, dict[str, str]]:
+    """Return coefficients, standard errors and p, the trend's p, and what has no estimate."""
+    nothing = pd.DataFrame(np.nan, TERMS, ["params", "bse", "pvalues"])
     errors = int(trials["error"].sum()) if len(trials) else 0
     if errors in (0, len(trials)):
         problem = f"{errors} first errors in {len(trials)} statements at risk"
-        return *estimates, np.nan, dict.fromkeys(TERMS, problem)
-    problems = {}
-    for term in TERMS[1:]:
-        if trials[term].nunique() < 2:
-            problems[term] = f"{term} took only {trials[term].iloc[0]:g}"
+        return nothing, np.nan, dict.fromkeys(TERMS, problem)
+    problems = {
+        term: f"{term} took only {trials[term].iloc[0]:g}"
+        for term in TERMS[1:]
+        if trials[term].nunique() < 2
+    }
     kept = [term for term in TERMS if term not in problems]
     design = trials[kept].astype(float)
     if np.linalg.matrix_rank(design.to_numpy()) < len(kept):
         problem = f"{len(trials)} statements can't tell the effects of the terms apart"
-        return *estimates, np.nan, dict.fromkeys(TERMS, problem)
+        return nothing, np.nan, dict.fromkeys(TERMS, problem)
     hit, groups = trials["error"].astype(float), {"groups": pd.factorize(trials["id"])[0]}
-    without = [term for term in kept if term != "position"]
     try:
         fit = GLM(hit, design, family=Binomial()).fit(cov_type="cluster", cov_kwds=groups)
-        plain = GLM(hit, design[without], family=Binomial()).fit()
+        still = design.drop(columns="position", errors="ignore")
+        plain = GLM(hit, still, family=Binomial()).fit()
     except (PerfectSeparationError, np.linalg.LinAlgError):
         problem = "the first errors are separated by the terms"
-        return *estimates, np.nan, dict.fromkeys(TERMS, problem)
+        return nothing, np.nan, dict.fromkeys(TERMS, problem)
     trend_p = float(chi2.sf(2 * (fit.llf - plain.llf), 1)) if "position" in kept else np.nan
-    estimates = fit.params.reindex(TERMS), fit.bse.reindex(TERMS), fit.pvalues.reindex(TERMS)
-    return *estimates, trend_p, problems
+    found = pd.DataFrame({name: getattr(fit, str(name)) for name in nothing})
+    return found.reindex(TERMS), trend_p, problems
 
 
 def predict(table: pd.DataFrame, params: pd.Series) -> np.ndarray:
@@ -242,27 +233,16 @@ def slip_rates(trials: pd.DataFrame) -> pd.DataFrame:
     for kind in (*SLIPS, "any"):
         hit = trials["error"].astype(float) if kind == "any" else (trials["kind"] == kind) * 1.0
         rate = hit.mean() if n else np.nan
-        low, high = np.nan, np.nan
-        if n and hit.sum():
+        low, high = (0.0, 3 / n) if n else (np.nan, np.nan)
+        if hit.sum():
             residuals = (hit - rate).groupby(trials["id"]).sum()
             clusters = len(residuals)
             error = np.sqrt((residuals**2).sum() * clusters / max(clusters - 1, 1)) / n
             spread = np.exp(Z * error / rate)
             low, high = rate / spread, rate * spread
-        elif n:
-            low, high = 0.0, 3 / n
-        rows.append((kind, int(hit.sum()), 1000 * rate, 1000 * low, 1000 * high))
-    table = pd.DataFrame(rows, columns=["kind", "errors", "per_1000", "low", "high"])
-    return table.set_index("kind")
-
-
-def error_shares(read: pd.DataFrame) -> pd.DataFrame:
-    """Return the shares of wrong and of right answers by the kind of the first error."""
-    kinds = read["error"].fillna("none")
-    right = read["correct"].astype(bool)
-    sides = {"of wrong": kinds[~right], "of right": kinds[right]}
-    shares = {side: those.value_counts(normalize=True) for side, those in sides.items()}
-    return pd.DataFrame(shares).fillna(0.0)
+        rows.append((int(hit.sum()), 1000 * rate, 1000 * low, 1000 * high))
+    index = pd.Index([*SLIPS, "any"], name="kind")
+    return pd.DataFrame(rows, index, ["errors", "per_1000", "low", "high"])
 
 
 def accuracy_table(

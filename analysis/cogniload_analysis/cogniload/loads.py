@@ -1,17 +1,34 @@
-"""CogniLoad's loads, d, N and rho, as they are read and printed; and its outcomes in words."""
+"""CogniLoad's loads, d, N and rho, as they are read, printed and drawn; its outcomes in words."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cogniload_analysis.display.figures import Panel, Series
 from cogniload_analysis.frame import Load, column, read_count, read_integer
-from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 
 LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))
 
+LABELS = {
+    "d": "Intrinsic difficulty d",
+    "N": "Task length N (statements)",
+    "rho": "Needle-to-hay ratio ρ (%)",
+}
+"""The labels of the loads' axes."""
+
 NEEDLES = column("needles", "float64", lambda sample: read_count(sample["doc"], "needles"))
 """The needles in the text, which may be a twin's."""
 
-MEANINGS = Sentences("cogniload_outcomes").texts
+MEANINGS = {
+    "wrong_max_context": "ran out of context, or answered nothing",
+    "wrong_logic": "a wrong value in the sentence about the person and the property",
+    "wrong_logic_poi": "a wrong value in the sentence about the person",
+    "wrong_logic_last_sentence": "a wrong value in the last sentence",
+    "wrong_other": "no value of the property where the answer is looked for",
+}
 """Each wrong outcome in words."""
 
 
@@ -26,3 +43,31 @@ def read_loads(puzzle: Row) -> tuple[int, int, float]:
 def describe_load(row: Any) -> str:
     """Return a response's load in words."""
     return f"d = {row.d}, N = {row.N}, ρ = {100 * row.rho:g} %"
+
+
+def drawn_levels(levels: ArrayLike, load: str) -> np.ndarray:
+    """Return where levels of a load are drawn: rho is in percent, as in the paper."""
+    return np.asarray(levels, dtype=float) * (100 if load == "rho" else 1)
+
+
+def level_panel(
+    load: str, levels: ArrayLike, series: Sequence[Series], title: str = "", of: str = "Accuracy"
+) -> Panel:
+    """Return the panel of shares by a load, with a tick at each level; `of` labels its y axis."""
+    at = np.unique(drawn_levels(levels, load))
+    positions = np.log(at) if load == "N" else at
+
+    def finish(axes: Any) -> None:
+        axes.set_ylim(-0.03, 1.03)
+        if load == "N":
+            axes.set_xscale("log")
+        labels, last = [], -np.inf
+        for level, position in zip(at, positions, strict=True):
+            # blank where it would touch the one on its left
+            room = position - last > 0.07 * np.ptp(positions)
+            labels.append(f"{level:g}" if room else "")
+            last = position if room else last
+        axes.set_xticks(at, labels)
+        axes.minorticks_off()
+
+    return Panel(series, LABELS[load], of, title, finish)

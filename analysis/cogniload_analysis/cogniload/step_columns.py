@@ -1,4 +1,4 @@
-"""What CogniLoad's samples say of where the reasoning breaks, and the same for one response."""
+"""What CogniLoad's samples say of the answer that was read, and of where the reasoning breaks."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Break
-from cogniload_analysis.frame import Columns, members, read_count
+from cogniload_analysis.frame import Columns, column, members, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.knobs import ERRORS
@@ -46,6 +46,18 @@ READING = Columns(
     read_reading,
 )
 """The columns of where the reasoning breaks."""
+
+
+def read_answer(sample: Row) -> str | None:
+    """Return the answer that was read from a response; "" without one, None where it is unknown."""
+    if "answer_read" not in sample:
+        return None
+    value = members(sample, "answer_read").get("value")
+    return "" if value is None else str(value)
+
+
+ANSWER = column("answer", object, read_answer)
+"""The column of a frame from which majorities are counted."""
 
 
 def find_break(response: str, puzzle: Row, row: Any) -> Break | None:

@@ -132,23 +132,25 @@ def estimate_thresholds(beta: np.ndarray, covariance: np.ndarray, means: LoadMea
     thresholds taken: the parametric bootstrap of Krinsky and Robb (1986).
     """
     estimated = ~np.isnan(beta)
-    beta, covariance = np.nan_to_num(beta), np.nan_to_num(covariance)
-    draws = np.random.default_rng(0).multivariate_normal(beta, covariance, BOOTSTRAP_DRAWS)
+    fit = np.nan_to_num(beta), np.nan_to_num(covariance)
     row = np.array([1, means.d, means.log10_N, means.rho, means.rho**2])
     log10_ECL50, ID50 = (
-        _line_threshold(beta, covariance, draws, row, term) if estimated[term] else Threshold()
+        _line_threshold(*fit, row, term) if estimated[term] else Threshold()
         for term in (BETA_N, BETA_D)
     )
     with np.errstate(over="ignore"):
         logs = (log10_ECL50.value, log10_ECL50.low, log10_ECL50.high)
         value, low, high = (float(np.power(10.0, log)) for log in logs)
     ECL50 = replace(log10_ECL50, value=value, low=low, high=high)
-    NT50 = _needle_threshold(beta, covariance, draws, means) if estimated[4] else Threshold()
-    return Thresholds(ECL50, NT50, ID50)
+    return Thresholds(ECL50, _needle_threshold(*fit, means) if estimated[4] else Threshold(), ID50)
+
+
+def _draw(beta: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    return np.random.default_rng(0).multivariate_normal(beta, covariance, BOOTSTRAP_DRAWS)
 
 
 def _line_threshold(
-    beta: np.ndarray, covariance: np.ndarray, draws: np.ndarray, row: np.ndarray, term: int
+    beta: np.ndarray, covariance: np.ndarray, row: np.ndarray, term: int
 ) -> Threshold:
     """Return the threshold along a knob whose effect is linear: d, or log10 N."""
     slope, others = beta[term], np.where(np.arange(5) == term, 0, row)
@@ -162,55 +164,45 @@ def _line_threshold(
         margin = Z * np.sqrt(at_value @ covariance @ at_value) / abs(slope)
         low, high, method = value - margin, value + margin, "delta method"
     else:
+        draws = _draw(beta, covariance)
         level, slopes = draws @ others, draws[:, term]
         # A draw with the other sign has passed a slope of zero: its threshold is infinite.
         infinite = np.copysign(np.inf, -level * slope)
-        drawn = np.where(slopes * slope > 0, -level / slopes, infinite)
-        low, high, method = *percentiles(drawn), "parametric bootstrap"
+        low, high = percentiles(np.where(slopes * slope > 0, -level / slopes, infinite))
+        method = "parametric bootstrap"
     ends = float(low), float(high)
     return Threshold(float(value), *ends, method, "crossing", rising=bool(slope > 0))
 
 
-def _needle_threshold(
-    beta: np.ndarray, covariance: np.ndarray, draws: np.ndarray, means: LoadMeans
-) -> Threshold:
+def _needle_threshold(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans) -> Threshold:
     """Return the threshold along rho, whose effect is a parabola."""
+    start = np.array([1, means.d, means.log10_N])
+    level = beta[:3] @ start
     value = float(capacity_thresholds(*beta, **vars(means))[1])
-    level = beta[:3] @ (1, means.d, means.log10_N)
-    drawn = capacity_thresholds(*draws.T, **vars(means))[1]
-    crossing = f"{100 * np.mean(~np.isnan(drawn)):.0f} % of the bootstrap's draws cross 50 %"
-    if np.isnan(value):
-        above = level + beta[3] * means.rho + beta[4] * means.rho**2 > 0
-        status = f"always {'above' if above else 'below'} 50 %"
-        return Threshold(status=status, note=crossing if not np.isnan(drawn).all() else "")
     roots = np.sort(half_accuracy_roots(beta[4], beta[3], level))
-    margins, slope, g = np.transpose(
-        [_root_margin(beta, covariance, means, root) for root in roots]
-    )
+    # The delta method's margin, the slope and Fieller's g at each root.
+    at_roots = np.stack([np.append(start, [root, root**2]) for root in roots])
+    along = np.stack([np.array([0, 0, 0, 1, 2 * root]) for root in roots])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = along @ beta
+        margins = Z * np.sqrt(np.diag(at_roots @ covariance @ at_roots.T)) / abs(slopes)
+        g = Z**2 * np.diag(along @ covariance @ along.T) / slopes**2
     here = int(np.argmin(abs(roots - value)))
     (lower_low, upper_low), (lower_high, upper_high) = roots - margins, roots + margins
     # The largest root inside [0, 1] may be either one if the upper may lie on both sides of 1.
     either = upper_low < 1 < upper_high and lower_low < 1 and lower_high > 0
-    if g[here] < DELTA_METHOD_LIMIT and not either:
-        low, high = np.clip([value - margins[here], value + margins[here]], 0, 1)
-        method, note = "delta method", ""
-    else:
-        # A draw that never crosses lies beyond the end that its side of 50 % points to.
-        above = draws[:, :3] @ (1, means.d, means.log10_N) > 0
-        beyond = np.where(above == (slope[here] > 0), 0, 1)
-        low, high = percentiles(np.where(np.isnan(drawn), beyond, drawn))
-        method, note = "parametric bootstrap", crossing
-    ends = float(low), float(high)
-    return Threshold(value, *ends, method, "crossing", bool(slope[here] > 0), note)
-
-
-def _root_margin(
-    beta: np.ndarray, covariance: np.ndarray, means: LoadMeans, root: float
-) -> tuple[float, float, float]:
-    """Return the delta method's margin, the slope and Fieller's g at one root along rho."""
-    at_root = np.array([1, means.d, means.log10_N, root, root**2])
-    along = np.array([0, 0, 0, 1, 2 * root])
-    slope = along @ beta
-    with np.errstate(divide="ignore", invalid="ignore"):
-        margin = Z * np.sqrt(at_root @ covariance @ at_root) / abs(slope)
-        return margin, slope, Z**2 * (along @ covariance @ along) / slope**2
+    if not np.isnan(value) and g[here] < DELTA_METHOD_LIMIT and not either:
+        low, high = map(float, np.clip([value - margins[here], value + margins[here]], 0, 1))
+        return Threshold(value, low, high, "delta method", "crossing", bool(slopes[here] > 0))
+    draws = _draw(beta, covariance)
+    drawn = capacity_thresholds(*draws.T, **vars(means))[1]
+    note = f"{100 * np.mean(~np.isnan(drawn)):.0f} % of the bootstrap's draws cross 50 %"
+    if np.isnan(value):
+        above = level + beta[3] * means.rho + beta[4] * means.rho**2 > 0
+        status = f"always {'above' if above else 'below'} 50 %"
+        return Threshold(status=status, note="" if np.isnan(drawn).all() else note)
+    # A draw that never crosses lies beyond the end that its side of 50 % points to.
+    beyond = np.where((draws[:, :3] @ start > 0) == (slopes[here] > 0), 0, 1)
+    low, high = map(float, percentiles(np.where(np.isnan(drawn), beyond, drawn)))
+    rising = bool(slopes[here] > 0)
+    return Threshold(value, low, high, "parametric bootstrap", "crossing", rising, note)

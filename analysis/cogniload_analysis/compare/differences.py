@@ -11,9 +11,16 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.compare import paired as statistics
-from cogniload_analysis.display.cells import MISSING, p_value, points_interval, set_number, words
-from cogniload_analysis.display.content import Findings
-from cogniload_analysis.display.tables import Table, TableSpec, read_tables
+from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.tables import (
+    MISSING,
+    Table,
+    p_value,
+    points_interval,
+    set_number,
+    text,
+)
+from cogniload_analysis.display.toml_tables import TableSpec, read_tables
 from cogniload_analysis.frame import Load, check_columns
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
@@ -145,21 +152,18 @@ def compare_responses(
     )
 
 
-def add_comparison(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Findings:
-    """Add what a report says of its models side by side; nothing where there is one alone.
+def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+    """Return what a report says of its models side by side; nothing where there is one alone.
 
     The puzzles that only one solves are left to `cogniload compare`: there may be thousands.
     """
     if not (pairs := choose_pairs(frame, analysis)):
-        return findings
+        return []
     comparison = compare_responses(frame, analysis, pairs=pairs)
     tables = replace(comparison, only_one=comparison.only_one.iloc[:0]).tables(analysis.prefix)
-    sentences = [{"said": sentence} for sentence in comparison.conclusions]
-    return replace(
-        findings,
-        tables=[*findings.tables, *tables],
-        sections={**findings.sections, "comparison": sentences},
-    )
+    numbers = Section("The comparison in numbers", tables, folded=True)
+    content = [comparison.conclusions, numbers]
+    return [Section("Side by side", content, "side-by-side", link="Side by side")]
 
 
 def choose_pairs(frame: pd.DataFrame, analysis: Analysis) -> Pairs:
@@ -402,7 +406,7 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
         side = "above" if row["difference"] > 0 else "below"
         kind, distance = "times" if row["scale"] == "ratio" else "units", abs(row["difference"])
         about = {
-            "where": words(row["condition"]) and f" ({row['condition']})",
+            "where": text(row["condition"]) and f" ({row['condition']})",
             "size": say(kind, difference=distance, side=side),
         }
         yield say("measure_differs", row | about, low=low, high=high, p=_equals(row["p_holm"]))

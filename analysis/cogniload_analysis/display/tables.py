@@ -1,238 +1,263 @@
-"""A table of the report, declared once: raw columns, headings, cells, LaTeX and place.
+"""Tables of the report: their raw numbers, how these are set in print, and CSV and LaTeX.
 
-A `TableSpec` is declared in `data/tables.toml`. With its raw numbers it makes a `Table`, the source
-of the page, the CSV and the LaTeX.
+A section's file has the functions that return raw numbers, a row a model and what it is about. A
+`Table` says how they are printed; the page, the CSV and the LaTeX are made of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import pandas as pd
 
-from cogniload_analysis.display import cells
-from cogniload_analysis.display.cells import MISSING, is_missing
 from cogniload_analysis.frame import Load
-from cogniload_gen.files import read_words
+from cogniload_analysis.stats import PAPER_CONFIDENCE, wilson_interval
 
-Names = str | tuple[str, ...]
+MISSING = "--"
+LONG_TABLE = 40
+FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
+"""What begins a formula in a spreadsheet; a sign before a plain number begins a number."""
 
+LATEX = {
+    "95 \\% interval": "95\\,\\% interval", "Neff": r"$N_{\mathrm{eff}}$",
+    "Nclean": r"$N_{\mathrm{clean}}$", "ECL50": "ECL$_{50}$", "NT50": "NT$_{50}$",
+    "ID50": "ID$_{50}$", "β0": r"$\beta_0$", "βρ²": r"$\beta_{\rho^2}$", "βρ": r"$\beta_\rho$",
+    "βd": r"$\beta_d$", "βN": r"$\beta_N$", "β": r"$\beta$", "ρ": r"$\rho$", "χ": r"$\chi$",
+    "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "²": "$^2$", "†": r"\dag{}", "‡": r"\ddag{}",
+    "–": "--", "“": "``", "”": "''", "…": r"\ldots{}", "<": "$<$", ">": "$>$",
+}  # fmt: skip
+"""What LaTeX sets for words and characters anywhere, the first ones first."""
 
-@dataclass(frozen=True)
-class Column:
-    """A printed column.
+Format = Callable[..., str]
+"""From one row's raw values to a cell's text."""
 
-    Attributes:
-        name: The raw column that it shows, or several.
-        heading: Its heading; that of the raw column by default.
-        show: From one row's values of the raw columns to the cell's text.
-        latex: The heading in LaTeX; by default the heading, escaped.
-        optional: Whether the column is left out where the data hold nothing in the raw columns.
-    """
-
-    name: Names
-    heading: str = ""
-    show: Callable[..., str] = str
-    latex: str = ""
-    optional: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The raw columns that it shows."""
-        return (self.name,) if isinstance(self.name, str) else self.name
-
-    def expand(self, data: pd.DataFrame) -> Iterator["Column"]:
-        """Yield the column, unless it is optional and the data hold nothing of it."""
-        if not self.optional or all(
-            name in data and not all(value == "" or is_missing(value) for value in data[name])
-            for name in self.names
-        ):
-            yield self
-
-    def cells(self, data: pd.DataFrame) -> list[str]:
-        """Return the text of each cell."""
-        return [self.show(*row) for row in zip(*(data[name] for name in self.names), strict=True)]
-
-
-MODEL = Column("model", "Model")
-
-
-@dataclass(frozen=True)
-class Across:
-    """Printed columns of a table whose raw numbers stand one below the other: one for each level.
-
-    Attributes:
-        by: The raw column of the levels, which are sorted.
-        name: The raw column that the cells show, or several.
-        show: From one row's values of them to the cell's text.
-        heading: From a level to the heading of its column.
-    """
-
-    by: str
-    name: Names
-    show: Callable[..., str]
-    heading: Callable[[Any], str]
-
-    def expand(self, data: pd.DataFrame) -> Iterator["_Level"]:
-        """Yield a column for each level."""
-        for level in sorted(data[self.by].unique()):
-            yield _Level(self.name, self.heading(level), self.show, by=self.by, level=level)
-
-
-@dataclass(frozen=True)
-class _Level(Column):
-    """The column of one level of `by`."""
-
-    by: str = ""
-    level: Any = None
-
-
-@dataclass(frozen=True)
-class TableSpec:
-    """A table as it is declared.
-
-    Attributes:
-        name: Names its files and its anchor. As the caption, it may hold {parameters}, which
-            `table` fills.
-        caption: What it shows.
-        columns: The printed columns in order; all raw columns as text where there are none.
-        section: The section of the page in which it stands.
-        heat: The number of columns before those whose cells are shaded by a percentage.
-        folded: Whether the page shows it only on a click.
-    """
-
-    name: str
-    caption: str
-    columns: Sequence[Column | Across] = ()
-    section: str = ""
-    heat: int | None = None
-    folded: bool = False
-
-    def table(self, data: pd.DataFrame, **parameters: object) -> "Table":
-        """Return the table of raw numbers; the parameters stand in its name and its caption."""
-        name, caption = (text.format(**parameters) for text in (self.name, self.caption))
-        return Table(name, caption, data, self)
-
-    def expand(self, data: pd.DataFrame) -> list[Column]:
-        """Return the printed columns that the data have."""
-        columns = self.columns or [Column(str(name)) for name in data]
-        return [column for declared in columns for column in declared.expand(data)]
-
-    def show(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Return data in print, as text."""
-        columns = self.expand(data)
-        levels = [column for column in columns if isinstance(column, _Level)]
-        rows = data
-        if levels:
-            keys = [name for column in columns if column not in levels for name in column.names]
-            rows = data.drop_duplicates(keys)
-        return pd.DataFrame(
-            {
-                column.heading or column.names[0]: _across(column, data, rows[keys])
-                if isinstance(column, _Level)
-                else column.cells(rows)
-                for column in columns
-            },
-            dtype=object,
-        )
-
-
-def _across(column: _Level, data: pd.DataFrame, keys: pd.DataFrame) -> list[str]:
-    """Return the cells of one level, a row for each of `keys`; a dash where there is none."""
-    mine = data[data[column.by] == column.level]
-    of_keys = zip(*(mine[name] for name in keys), strict=True)
-    texts = dict(zip(of_keys, column.cells(mine), strict=True))
-    return [texts.get(key, MISSING) for key in keys.itertuples(index=False, name=None)]
+Columns = Mapping[str, str | tuple[str, Format]]
+"""Printed columns: see `Table`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of the report: its raw numbers, and its declaration."""
+    """A table of the report.
+
+    Attributes:
+        name: Names its files and its anchor.
+        data: Its raw numbers.
+        caption: What it shows.
+        columns: The printed columns in order: by the raw column that one shows, or by several with
+            commas between, its heading or (heading, format). A column without any value in the data
+            is left out; without `columns`, all raw columns are printed as text.
+        wide: Whether the last column's cells stand side by side, with the cells of the column
+            before it as headings.
+        heat: Whether the cells that stand side by side are shaded by their percentage.
+    """
 
     name: str
-    caption: str
     data: pd.DataFrame
-    spec: TableSpec
+    caption: str
+    columns: Columns | None = None
+    wide: bool = False
+    heat: bool = False
+
+    kind: ClassVar = "table"
 
     @cached_property
     def shown(self) -> pd.DataFrame:
         """The table in print, as text."""
-        return self.spec.show(self.data)
+        printed = {}
+        columns = {str(name): str(name) for name in self.data} if self.columns is None else None
+        for names, column in (columns or self.columns or {}).items():
+            heading, show = (column, text) if isinstance(column, str) else column
+            raw = self.data.reindex(columns=names.split(", "))
+            if (raw.notna() & (raw != "")).to_numpy().any():
+                cells = zip(*(raw[name] for name in raw), strict=True)
+                printed[heading] = [show(*cell) for cell in cells]
+        shown = pd.DataFrame(printed, self.data.index, dtype=object)
+        if not self.wide:
+            return shown
+        *rows, across, cell = shown
+        in_order = self.data[list(self.columns or ())[-2]].argsort(kind="stable")
+        headings = shown[across].iloc[in_order].unique()
+        wide = shown.pivot_table(cell, rows, across, aggfunc="first", sort=False)
+        return wide[headings].fillna(MISSING).reset_index().rename_axis(columns=None)
 
     @property
-    def headings(self) -> dict[str, str]:
-        """The LaTeX of the headings that have one of their own."""
-        columns = self.spec.expand(self.data)
-        return {column.heading: column.latex for column in columns if column.latex}
+    def unshaded(self) -> int | None:
+        """The number of columns before those that are shaded, if there are any."""
+        return len(self.columns or ()) - 2 if self.heat else None
 
-
-def rows_of(data: Mapping[str, pd.DataFrame], table: str, **about: str) -> pd.DataFrame:
-    """Return a table's rows that are about something, such as a model; none without the table."""
-    rows = data.get(table, pd.DataFrame(columns=[*about]))
-    return rows[(rows[[*about]] == [*about.values()]).all(axis=1)]
-
-
-def load_columns(loads: Sequence[Load], *, optional: bool = True) -> list[Column]:
-    """Return the columns of loads; by default, those that have a level in the data."""
-    return [
-        Column(load.name, load.heading, lambda level, load=load: load.show(load.scale(level)),
-               optional=optional)
-        for load in loads
-    ]  # fmt: skip
-
-
-Entries = Iterable[str | Mapping[str, Any] | Column | Across]
-"""Columns, columns as `data/tables.toml` declares them, and names of groups of them."""
-
-
-def read_tables(part: str, *shows: Callable[..., str], **groups: Entries) -> dict[str, TableSpec]:
-    """Return the tables of a part of `data/tables.toml`, by name.
-
-    It names functions of `shows` and `groups` of columns, besides those that it declares itself.
-    """
-    return {
-        name: TableSpec(
-            **{"name": f"{part}_{name}", **table}
-            | {"columns": tuple(read_columns(part, table["columns"], *shows, **groups))}
+    def to_latex(self) -> str:
+        """Return the table in LaTeX with booktabs' rules, over pages where it is long."""
+        long = len(self.shown) > LONG_TABLE
+        latex = self.shown.to_latex(
+            index=False,
+            escape=True,
+            longtable=long,
+            column_format="l" + "r" * (self.shown.shape[1] - 1),
+            position=None if long else "htbp",
+            caption=self.caption.replace("%", r"\%"),
+            label=f"tab:{self.name}",
         )
-        for name, table in read_words("cogniload_analysis", "tables")[part].items()
-        if isinstance(table, dict)
+        for plain, symbol in LATEX.items():
+            latex = latex.replace(plain, symbol)
+        return latex
+
+
+def to_csv(data: pd.DataFrame) -> bytes:
+    """Return a table as CSV, whose texts no spreadsheet takes for a formula.
+
+    A text that begins as a formula does, such as a model's name from a file, gets a quote before
+    it, as spreadsheets mark a text. Numbers stay as they are.
+    """
+
+    def quote(cell: Any) -> Any:
+        return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+    texts = data.select_dtypes(exclude=["number", "bool"]).astype(object).map(quote)
+    return data.assign(**texts).to_csv(index=False).encode()
+
+
+# --- Formats -------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> str:
+    """Set anything as it is; a missing value is empty."""
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def set_number(value: float, decimals: int) -> str:
+    """Set one number: a missing one is a dash, an endless one a word, a large one a power."""
+    if math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "unbounded"
+    return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
+
+
+def number(decimals: int, scale: float = 1) -> Format:
+    """Return a format of a number, times `scale`, with decimals."""
+    return lambda value: set_number(scale * value, decimals)
+
+
+def interval(decimals: int, scale: float = 1) -> Format:
+    """Return a format of an interval, times `scale`, with decimals."""
+    show = number(decimals, scale)
+    return lambda low, high: MISSING if math.isnan(low) else f"{show(low)} to {show(high)}"
+
+
+def form(template: str) -> Format:
+    """Return a format by a format string; a missing first value is a dash."""
+    return lambda *values: template.format(*values) if pd.notna(values[0]) else MISSING
+
+
+def starred(decimals: int) -> Format:
+    """Return a format of a number with decimals, and the stars of its p after it."""
+    return lambda value, p: set_number(value, decimals) + stars(p)
+
+
+def points(decimals: int) -> Format:
+    """Return a format of a difference of shares in percentage points, with its sign."""
+    return lambda share: MISSING if math.isnan(share) else f"{100 * share:+.{decimals}f}"
+
+
+def points_interval(decimals: int) -> Format:
+    """Return a format of the interval of such a difference."""
+    show = points(decimals)
+    return lambda low, high: f"{show(low)} to {show(high)}"
+
+
+def percent_of(part: float, whole: float) -> str:
+    """Set a part in percent of the whole."""
+    return percent(part / whole)
+
+
+percent = number(1, 100)
+percent_interval = interval(1, 100)
+thousands = form("{:,.0f}")
+
+
+def stars(p: float) -> str:
+    """Return the stars of significance."""
+    return "*" * sum(p < level for level in (0.001, 0.01, 0.05))
+
+
+def p_value(p: float) -> str:
+    """Set a p, which is never 0."""
+    return MISSING if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def tokens(mean: float, p90: float) -> str:
+    """Set the columns of `describe_tokens`, as mean[90th percentile]."""
+    return f"{set_number(mean, 0)}[{set_number(p90, 0)}]"
+
+
+def beyond(value: float, least: float, most: float) -> str:
+    """Say that a value lies beyond its range, as in > 400; "" where it doesn't."""
+    if value > most:
+        return f"> {most:g}"
+    return f"< {least:g}" if value < least else ""
+
+
+def within(value: float, decimals: int, least: float, most: float) -> str:
+    """Set a number, or say that it lies beyond its range, if there is one."""
+    return beyond(value, least, most) or set_number(value, decimals)
+
+
+# --- Columns and tables that both benchmarks have ------------------------------------------------
+
+MODEL: Columns = {"model": "Model"}
+ACCURACY: Columns = {
+    "accuracy": ("Acc [%]", percent),
+    "low, high": ("95 % interval", percent_interval),
+}
+COUNTS: Columns = {"correct": "Right", "responses": "Responses"}
+P_VALUES: Columns = {"p": ("p", p_value), "p_holm": ("p (Holm)", p_value)}
+
+
+def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, Format]]:
+    """Return the printed columns of loads."""
+    return {
+        load.name: (load.heading, lambda level, load=load: load.show(load.scale(level)))
+        for load in loads
     }
 
 
-def read_columns(
-    part: str, entries: Entries, *shows: Callable[..., str], **groups: Entries
-) -> list[Column | Across]:
-    """Return the columns of entries in a part of `data/tables.toml`; see `read_tables`."""
-    words = read_words("cogniload_analysis", "tables")
-    known = {"model": [MODEL], **words[part], **words["shared"], **groups}
-    functions = {"str": str, **vars(cells)} | {show.__name__: show for show in shows}
-    return list(_expand(entries, known, functions))
+def accuracy_columns(loads: Sequence[Load]) -> Columns:
+    """Return the printed columns of `accuracy_table`, in percent."""
+    chance = {"chance": ("Chance [%]", percent)}
+    return {**MODEL, **load_columns(loads), **ACCURACY, **chance, **COUNTS}
 
 
-def _expand(
-    entries: Entries, groups: Mapping[str, Entries], shows: Mapping[str, Callable[..., Any]]
-) -> Iterator[Column | Across]:
-    for entry in entries:
-        if isinstance(entry, str):
-            yield from _expand(groups[entry], groups, shows)
-        else:
-            yield _read_column(entry, shows) if isinstance(entry, Mapping) else entry
+def accuracy_table(
+    frame: pd.DataFrame, *loads: str, confidence: float = PAPER_CONFIDENCE
+) -> pd.DataFrame:
+    """Return the accuracy of each model, at each level of `loads`, with Wilson's interval, of 90 %.
+
+    Columns: model, the loads, correct, responses, accuracy, low, high and, of puzzles with options,
+    chance, the accuracy of guesses among them (all 0 to 1). CogniLoad's Appendix C.
+    """
+    groups = frame.groupby(["model", *loads], observed=True)
+    table = groups["correct"].agg(correct="sum", responses="size").reset_index()
+    low, high = wilson_interval(table["correct"], table["responses"], confidence)
+    table = table.assign(accuracy=table["correct"] / table["responses"], low=low, high=high)
+    if "chance" in frame and frame["chance"].notna().any():
+        table["chance"] = groups["chance"].mean().to_numpy()
+    return table
 
 
-def _read_column(
-    entry: Mapping[str, Any], shows: Mapping[str, Callable[..., Any]]
-) -> Column | Across:
-    names = tuple(entry["of"].split(", "))
-    name, *settings = entry.get("show", "str").split()
-    values = [int(setting) if setting.isdigit() else setting for setting in settings]
-    show: Callable[..., Any] = cells.form(entry["form"]) if "form" in entry else shows[name]
-    if values:
-        show = show(*values) if hasattr(cells, name) else partial(show, *values)
-    if entry.get("starred"):
-        show = cells.starred(show)
-    if "across" in entry:
-        return Across(entry["across"], names, show, shows[entry["levels"]])
-    more = {key: entry[key] for key in ("latex", "optional") if key in entry}
-    return Column(names, entry.get("heading", names[0]), show, **more)
+def count_outcomes(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
+    """Return the count of every outcome by some columns, with 0 for those that never occur."""
+    counts = pd.crosstab([frame[column] for column in by], frame["outcome"])
+    return counts.reindex(columns=frame["outcome"].cat.categories, fill_value=0)
+
+
+def describe_tokens(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
+    """Return mean and 90th percentile of prompt and response tokens, by some columns."""
+    groups = frame.groupby(list(by), observed=True)
+    columns = {}
+    for counted in ("prompt_tokens", "response_tokens"):
+        columns[f"{counted}_mean"] = groups[counted].mean()
+        columns[f"{counted}_p90"] = groups[counted].quantile(0.9)
+    return pd.DataFrame(columns)

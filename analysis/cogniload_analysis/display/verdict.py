@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 from scipy.stats import binom, chi2_contingency
 
-from cogniload_analysis.display.content import Verdict
+from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import Load
 from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import CONFIDENCE, wilson_interval

@@ -7,11 +7,12 @@ import pandas as pd
 
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.content import Findings
-from cogniload_analysis.factor import hops, retrieval
+from cogniload_analysis.display.page import Findings
 from cogniload_analysis.factor import loads as load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
+from cogniload_analysis.factor.sections.hops import HOP_COLUMN
+from cogniload_analysis.factor.sections.retrieval import RETRIEVED
 from cogniload_analysis.frame import label_models
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
@@ -48,7 +49,7 @@ class FactorAnalysis(Analysis):
     meanings = load_columns.MEANINGS
     loads = load_columns.LOADS
     growth = ("context", "N")
-    facts = (hops.HOP_COLUMN, *design.FACTS, retrieval.RETRIEVED)
+    facts = (HOP_COLUMN, *design.FACTS, RETRIEVED)
     views = ("retrieval",)
 
     def __init__(self, **options: Any) -> None:

@@ -20,11 +20,8 @@ from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
 from cogniload_analysis.frame import check_columns, check_single, check_values
-from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.checks import check_choice
-
-say = Sentences("decay")
 
 # The accuracies of phase 2, ends included (Appendix B.2).
 ACCURACY_RANGES = {
@@ -116,22 +113,18 @@ class ComplexityDecay:
         if not 0 < level < 1:
             raise ValueError(f"level must be in the open interval (0, 1), got {level!r}")
         if self.method == "likelihood":
-            return self._profile_intervals(level)
+            ends = pd.DataFrame(np.nan, [*TERMS, "N_eff"], ["low", "high"])
+            if "CDF" in self.problems:
+                return ends
+            counts = _count(self.points, self.floors)
+            best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
+            for name in ends.index if self.cdf < 0 else TERMS:
+                drop = chi2.ppf(level, 1) / 2
+                ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
+            return ends
         z = norm.ppf((1 + level) / 2)
         ends = pd.DataFrame({"low": self.params - z * self.bse, "high": self.params + z * self.bse})
         ends.loc["N_eff"] = _fieller(self.params, self.cov_params, z)
-        return ends
-
-    def _profile_intervals(self, level: float) -> pd.DataFrame:
-        ends = pd.DataFrame(np.nan, [*TERMS, "N_eff"], ["low", "high"])
-        if "CDF" in self.problems:
-            return ends
-        counts = _count(self.points, self.floors)
-        best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
-        drop = chi2.ppf(level, 1) / 2
-        for name in ends.index:
-            if name != "N_eff" or self.cdf < 0:
-                ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
         return ends
 
     def predict(self, N: float | np.ndarray) -> np.ndarray:
@@ -192,90 +185,98 @@ def fit_complexity_decay(
         raise ValueError(
             f"accuracy_range must be (low, high) with 0 < low < high <= 1, got {accuracy_range}"
         )
-    if method == "least squares":
-        if floor is not None:
-            raise ValueError(f"floor is of the likelihood; least squares takes none, got {floor!r}")
-        return _fit_line(count_points(frame), low, high)
-    if floor is None:
-        floors = 0.0, min(likelihood.MOST_FLOOR, low / 2)
-    elif 0 <= floor < low:
-        floors = floor, floor
-    else:
+    if method == "least squares" and floor is not None:
+        raise ValueError(f"floor is of the likelihood; least squares takes none, got {floor!r}")
+    if not (floor is None or 0 <= floor < low):
         raise ValueError(f"floor must be from 0 to below the range's {low:g}, got {floor!r}")
-    return _fit_curve(count_points(frame), (low, high), floors)
-
-
-def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
-    """Fit by least squares, as the paper."""
-    points["used"] = points["accuracy"].between(low, high)
-    if problem := _find_problem(points, low, high):
-        return _no_fit(points, (low, high), "least squares", problem)
-    used = points[points["used"]]
-    design = pd.DataFrame({"CDF": used["N"], "CDO": 1.0})
-    fit = OLS(np.log(used["accuracy"]), design).fit()
-    return ComplexityDecay(
-        params=fit.params,
-        bse=fit.bse,
-        cov_params=fit.cov_params(),
-        rsquared=float(fit.rsquared),
-        points=points,
-        accuracy_range=(low, high),
-        problems=_question_n_eff(fit.params),
-        note=_question_points(points, low),
-    )
-
-
-def _fit_curve(
-    points: pd.DataFrame, accuracy_range: tuple[float, float], floors: tuple[float, float]
-) -> ComplexityDecay:
-    """Fit by the binomial likelihood over a window, and beyond it where the floor is open."""
-    points["used"], problem = _find_window(points, *accuracy_range)
+    points = count_points(frame)
+    accuracy, nothing = points["accuracy"].to_numpy(), pd.Series(np.nan, TERMS)
+    if method == "least squares":
+        floors = 0.0, 0.0
+        points["used"] = points["accuracy"].between(low, high)
+        problem = _question_range(points, low, high)
+    else:
+        floors = (0.0, min(likelihood.MOST_FLOOR, low / 2)) if floor is None else (floor, floor)
+        points["used"] = find_window(accuracy[None], low, high)[0] if len(points) else False
+        problem = _question_window(points, low, high)
+    decay = ComplexityDecay(
+        nothing, nothing, pd.DataFrame(np.nan, TERMS, TERMS), np.nan, points, (low, high), {},
+        method=method, floors=floors,
+    )  # fmt: skip
+    if not problem:
+        decay, problem = _fit_line(decay) if method == "least squares" else _fit_curve(decay)
     if problem:
-        return _no_fit(points, accuracy_range, "likelihood", problem)
-    counts = _count(points, floors)
+        return replace(decay, problems=dict.fromkeys([*TERMS, "N_eff"], problem))
+    if decay.cdf >= 0:
+        return replace(decay, problems={"N_eff": "the accuracy does not fall with N"})
+    if decay.cdo <= 0:
+        why = "the CDO is not positive: there is no phase without errors"
+        return replace(decay, problems={"N_eff": why})
+    return decay
+
+
+def _fit_line(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
+    """Fit by least squares, as the paper; warn where luck decides which N are used."""
+    points, (low, _) = decay.points, decay.accuracy_range
+    used = points[points["used"]]
+    fit = OLS(np.log(used["accuracy"]), pd.DataFrame({"CDF": used["N"], "CDO": 1.0})).fit()
+    last = used["N"].max()
+    below = int(((points["accuracy"] < low) & (points["N"] < last)).sum())
+    note = below and (
+        f"at {below} value{'s' * (below > 1)} of N below {last:g} the accuracy is under the fitted "
+        "range; luck decides which points there are fitted, so the line is too flat"
+    )
+    return replace(
+        decay, params=fit.params, bse=fit.bse, cov_params=fit.cov_params(),
+        rsquared=float(fit.rsquared), note=note or "",
+    ), ""  # fmt: skip
+
+
+def _fit_curve(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
+    """Fit by the binomial likelihood over a window, and beyond it where the floor is open."""
+    counts = _count(decay.points, decay.floors)
     (curve,), (best,) = likelihood.fit(counts)
     if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
-        return _no_fit(points, accuracy_range, "likelihood", say("too_steep"))
+        return decay, "accuracy falls too steeply: the decay lies between two neighbouring N"
     cdf, cdo, lapses, floor = map(float, curve)
     params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})
-    decay = replace(
-        _no_fit(points, accuracy_range, "likelihood", ""), params=params, lapses=lapses,
-        floor=floor, floors=floors, problems=_question_n_eff(params),
-    )  # fmt: skip
-    return replace(decay, note=_question_floor(decay, points))
+    decay = replace(decay, params=params, lapses=lapses, floor=floor)
+    return replace(decay, note=_question_floor(decay)), ""
 
 
-def _no_fit(
-    points: pd.DataFrame, accuracy_range: tuple[float, float], method: Method, problem: str
-) -> ComplexityDecay:
-    """Return a fit without an estimate, because of `problem`."""
-    nothing = pd.Series(np.nan, TERMS)
-    problems = dict.fromkeys([*TERMS, "N_eff"], problem) if problem else {}
-    covariance = pd.DataFrame(np.nan, TERMS, TERMS)
-    return ComplexityDecay(
-        nothing, nothing, covariance, np.nan, points, accuracy_range, problems, method=method
-    )
-
-
-def _find_window(points: pd.DataFrame, low: float, high: float) -> tuple[np.ndarray, str]:
-    """Return which N are in the window of phase 2, and why it can't be fitted, or ""."""
+def _question_range(points: pd.DataFrame, low: float, high: float) -> str:
+    """Say why there is no line to fit; return "" if there is one."""
     if points.empty:
-        return np.zeros(0, dtype=bool), "there are no responses"
-    accuracy = points["accuracy"].to_numpy()
-    used = find_window(accuracy[None], low, high)[0]
-    problem = ""
-    if accuracy.max() == 0:
-        problem = "every response is wrong"
-    elif accuracy.min() == 1:
-        problem = "every response is right"
-    elif not used.any():
-        problem = say("too_high", high=high, last=points["N"].max())
-    elif accuracy[used].max() == 0:
-        problem = say("too_low", first=points["N"][used].min())
-    elif used.sum() < POINTS_NEEDED:
-        counts = {"used": used.sum(), "count": len(points), "needed": POINTS_NEEDED}
-        problem = say("too_short", counts, low=low, high=high, begin=accuracy[0])
-    return used, problem
+        return "there are no responses"
+    used = points[points["used"]]
+    if len(used) < POINTS_NEEDED:
+        number = f"only {len(used)}" if len(used) else "none"
+        return (
+            f"{number} of {len(points)} N has an accuracy from {low:g} to {high:g} "
+            f"({POINTS_NEEDED} are needed)"
+        )
+    if used["accuracy"].nunique() == 1:
+        return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
+    return ""
+
+
+def _question_window(points: pd.DataFrame, low: float, high: float) -> str:
+    """Say why there is no window to fit; return "" if there is one."""
+    accuracy, used = points["accuracy"], points[points["used"]]
+    if points.empty:
+        return "there are no responses"
+    if accuracy.max() == 0 or accuracy.min() == 1:
+        return f"every response is {'wrong' if accuracy.max() == 0 else 'right'}"
+    if used.empty:
+        return f"accuracy stays above {high:g} up to N = {points['N'].max():g}"
+    if used["accuracy"].max() == 0:
+        return f"every response is wrong from N = {used['N'].min():g} on"
+    if len(used) < POINTS_NEEDED:
+        return (
+            f"accuracy begins at {accuracy[0]:.3g}, and {len(used)} of {len(points)} N are where "
+            f"it falls from {high:g} to {low:g} ({POINTS_NEEDED} are needed)"
+        )
+    return ""
 
 
 def find_window(accuracy: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -327,43 +328,22 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
     return correct.groupby(N).agg(accuracy="mean", responses="size").reset_index()
 
 
-def _find_problem(points: pd.DataFrame, low: float, high: float) -> str:
-    """Say why there is no line to fit; return "" if there is one."""
-    if points.empty:
-        return "there are no responses"
-    used = points[points["used"]]
-    if len(used) < POINTS_NEEDED:
-        number = f"only {len(used)}" if len(used) else "none"
-        counts = {"used": number, "count": len(points), "needed": POINTS_NEEDED}
-        return say("too_few", counts, low=low, high=high)
-    if used["accuracy"].nunique() == 1:
-        return say("flat", accuracy=used["accuracy"].iloc[0])
-    return ""
-
-
-def _question_points(points: pd.DataFrame, low: float) -> str:
-    """Warn where some N between those that are used have accuracies below the range."""
-    last = points["N"][points["used"]].max()
-    below = int(((points["accuracy"] < low) & (points["N"] < last)).sum())
-    if not below:
-        return ""
-    where = "1 value" if below == 1 else f"{below} values"
-    return say("below_range", where=where, last=last)
-
-
-def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
+def _question_floor(decay: ComplexityDecay) -> str:
     """Warn where the floor seems to be higher than any that was tried.
 
     Then a fit with a higher one is likelier; or, of a given floor, more is right beyond the
     window than the curve allows, as luck would make it.
     """
-    lowest, highest = decay.floors
+    points, (lowest, highest) = decay.points, decay.floors
     if lowest < highest:
         counts = _count(points, (0.0, HIGH_FLOOR))
         ((cdf, _, _, floor),), (best,) = likelihood.fit(counts)
         if best < likelihood.log_likelihood(counts, decay.curve[None])[0] + LIKELIER:
             return ""
-        return say("guessed_more", highest=highest, floor=float(floor), cdf=float(cdf))
+        return (
+            f"a floor of {100 * floor:.0f} % fits better than one of up to {100 * highest:g} %, "
+            f"and then the CDF is {cdf:.3f}: guesses make a decay look slower"
+        )
     last = points["N"][points["used"]].max()
     beyond = points[points["N"] > last]
     chance, responses = decay.predict(beyond["N"].to_numpy()), beyond["responses"].to_numpy()
@@ -373,15 +353,10 @@ def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
     if right <= expected + 4 * deviation + 2:
         return ""
     total = responses.sum()
-    return say("right_beyond", last=last, right=right / total, expected=expected / total)
-
-
-def _question_n_eff(params: pd.Series) -> dict[str, str]:
-    if params["CDF"] >= 0:
-        return {"N_eff": "the accuracy does not fall with N"}
-    if params["CDO"] <= 0:
-        return {"N_eff": "the CDO is not positive: there is no phase without errors"}
-    return {}
+    return (
+        f"beyond N = {last:g}, {100 * right / total:.1f} % are right, where the curve has "
+        f"{100 * expected / total:.1f} %; if they are guessed, give that chance as the floor"
+    )
 
 
 def _fieller(params: pd.Series, cov_params: pd.DataFrame, z: float) -> tuple[float, float]:

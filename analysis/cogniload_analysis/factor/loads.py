@@ -1,16 +1,30 @@
 """FACTOR's loads, as they are read from a puzzle and printed; and its outcomes in words."""
 
+from collections.abc import Mapping
 from reprlib import repr as brief
 from typing import Any
 
+from cogniload_analysis.display.tables import MODEL, Columns, load_columns
 from cogniload_analysis.frame import Load, read_integer
-from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs
 
 # The column of a puzzle that holds its complexity, by suite; and the kinds of text around it.
 COMPLEXITY_COLUMNS = {"symbolic": "N", "realistic": "op"}
 NOISES = ("none", "filler", *knobs.NOISES)
+
+UNITS = {"symbolic": "variable", "realistic": "operation"}
+"""What N counts, by suite."""
+
+COMPLEXITY = {suite: f"Complexity N ({unit}s)" for suite, unit in UNITS.items()}
+"""The label of an axis of N, by suite."""
+
+MEANINGS = {
+    "wrong_set": "another set of variables, or another number",
+    "no_answer": "no answer that could be read",
+    "max_context": "ran out of context, or answered nothing",
+}
+"""Each wrong outcome in words."""
 
 
 def read_loads(puzzle: Row) -> tuple[str, int, int, str]:
@@ -32,17 +46,31 @@ def describe_load(row: Any) -> str:
     return f"{row.suite}, N = {row.N}, context {row.context:,} tokens, noise {row.noise}"
 
 
+def describe_condition(row: Mapping[Any, Any]) -> str:
+    """Return the context of a table's row in words, which begin a sentence."""
+    filler = row["suite"] == "symbolic"
+    if row["context"] == 0:
+        return "Without filler" if filler else "Without noise"
+    around = "filler" if filler else f"text with {row['noise']} noise"
+    return f"With {row['context']:,} tokens of {around}"
+
+
 def show_context(tokens: float) -> str:
     """Return a context length in thousands of tokens, as in 4K."""
     return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
 
 
-LOADS = (
+def label_context(context: Any, noise: Any) -> str:
+    """Return a context length, with the kind of its noise where there are several kinds."""
+    return show_context(context) + f" {noise}" * (noise in {"close", "general"})
+
+
+SUITE, COMPLEXITY_LOAD, CONTEXT, NOISE = LOADS = (
     Load("suite", "Suite", "category", show=str, in_task=True),
     Load("N", "N"),
     Load("context", "Context", show=show_context),
     Load("noise", "Noise", "category", show=str),
 )
 
-MEANINGS = Sentences("factor_outcomes").texts
-"""Each wrong outcome in words."""
+CONDITIONS: Columns = {**MODEL, **load_columns([SUITE, CONTEXT, NOISE])}
+"""The printed columns of a condition: a model, a suite, a context and a noise."""

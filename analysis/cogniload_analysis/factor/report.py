@@ -1,27 +1,32 @@
-"""FACTOR's part of the report: its fits, tables, figures and sentences."""
+"""FACTOR's part of the report: every condition is fitted once, and the sections show the fits."""
 
 import math
-from collections.abc import Mapping
-from functools import partial
+from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.section import report_runs
 from cogniload_analysis.display import verdict
-from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
-from cogniload_analysis.display.figures import Drawing, draw_all
-from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.display.tables import Table, rows_of
-from cogniload_analysis.factor import adaptive_section, figures, hops, retrieval, tables
+from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
+from cogniload_analysis.display.tables import (
+    Table,
+    accuracy_columns,
+    accuracy_table,
+    count_outcomes,
+    describe_tokens,
+    tokens,
+)
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
-from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
-from cogniload_analysis.factor.tables import HERE, TABLES, Decays
-from cogniload_analysis.factor.words import say, say_capacity, say_decay, say_mode, say_sampling
+from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
+from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_gen.factor.score import FactorOutcome
 
-Frames = Mapping[str, pd.DataFrame]
-"""The raw numbers of the part's tables, by the tables' names."""
+FRONT = ("factor_figure_1c_symbolic", "factor_figure_4")
+"""The first screen's figure of several models, by name: the first one that there is."""
+
+NONE_SOLVED = "Solves no puzzle at any complexity, so nothing is determined."
 
 
 def report_factor(
@@ -37,170 +42,114 @@ def report_factor(
     """
     if n_clean is not None and not 0 < n_clean < math.inf:
         raise ValueError(f"n_clean must be a positive number, got {n_clean!r}")
-    decays = tables.fit_decays(frame, accuracy_range=accuracy_range)
-    lines = tables.fit_decays(frame, "least squares", accuracy_range=accuracy_range)
-    replays = adaptive_section.find_replays(frame)
-    built = build_tables(frame, decays, lines, n_clean)
-    data = {table.name: table.data for table in built}
-    pairs = sorted({(suite, model) for model, suite, *_ in decays})
-    names = {
-        (suite, model): f"factor_{suite}_{name_file(number, model)}"
-        for number, (suite, model) in enumerate(pairs, start=1)
-    }
-    pictures = draw_pictures(decays, data, names)
-    files = (name_file(number, model) for number, (model, *_) in enumerate(replays, start=1))
-    run_tables, run_pictures, runs = report_runs(
-        list(replays.values()),
-        adaptive_section.SPECS,
-        [f"factor_adaptive_{file}" for file in files],
-        along="by N",
-        draw=adaptive_section.draw_run,
-        say=adaptive_section.say_decay_run,
-        title=lambda row: (
-            f"{row['model']}, {row['suite']} suite, context {show_context(row['context'])}"
-        ),
-    )
+    curves = decays.fit_decays(frame, accuracy_range=accuracy_range)
+    lines = decays.fit_decays(frame, "least squares", accuracy_range=accuracy_range)
+    fits, least_squares = decays.decay_table(curves), decays.decay_table(lines)
+    modes, tried = contexts.mode_table(fits), attempts.attempts_table(frame)
+    sampling = attempts.sampling_table(tried, n_clean)
+    retrieved, shortcuts = retrieval.retrieval_table(frame), hops.shortcut_table(frame)
+    said = [
+        (decays.say_decay, fits),
+        (contexts.say_mode, modes[modes["source"] == contexts.HERE]),
+        (attempts.say_sampling, sampling[sampling["source"] == contexts.HERE]),
+        (retrieval.say_retrieval, retrieved),
+    ]
+    names: dict[tuple[str, str], str] = {}
     models, verdicts = [], []
-    for (suite, model), name in names.items():
-        mine = frame[(frame["suite"] == suite) & (frame["model"] == model)]
-        models.append(describe_model(suite, model, data, pictures.get(name)))
-        verdicts.append(describe_verdict(suite, model, mine, data, pictures.get(name)))
-    return Findings(
-        tables=built + run_tables,
-        pictures=pictures | run_pictures,
-        models=models,
-        verdicts=verdicts,
-        front=next((pictures[name] for name in FRONT if name in pictures), None),
-        sections={"runs": runs},
-        symbols=tables.SYMBOLS,
-    )
-
-
-def build_tables(
-    frame: pd.DataFrame, decays: Decays, lines: Decays, n_clean: float | None = None
-) -> list[Table]:
-    """Return the tables of the part, from its fits by the likelihood and by least squares.
-
-    A table without rows is left out, and so are the published figures where nothing of the frame
-    stands beside them.
-    """
-    fits, least_squares = tables.decay_table(decays), tables.decay_table(lines)
-    raw = {
-        "accuracy": accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE),
-        "decay": fits,
-        "least_squares": least_squares,
-        "modes": tables.mode_table(fits),
-        "responses": tables.response_table(frame),
-        "accuracy_by_N": accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE),
-        "retrieval": retrieval.retrieval_table(frame),
-        "retrieval_by_N": retrieval.retrieval_table(frame, "N"),
-        "by_hops": hops.hops_table(frame),
-        "shortcuts": hops.shortcut_table(frame),
-    }
-    if (fits["suite"] == "symbolic").any():
-        by_context = tables.by_context_table(least_squares)
-        raw |= {
-            "zero_context": tables.zero_context_table(least_squares),
-            "cdf_by_context": by_context,
-            "cdo_by_context": by_context,
-        }
-    attempts = tables.attempts_table(frame)
-    if len(attempts):
-        raw |= {"attempts": attempts, "sampling": tables.sampling_table(attempts, n_clean)}
-    return [TABLES[name].table(rows) for name, rows in raw.items() if len(rows)]
-
-
-def draw_pictures(
-    decays: Decays, data: Frames, names: Mapping[tuple[str, str], str]
-) -> dict[str, Picture]:
-    """Return the pictures of the part: each model's accuracies, and the paper's figures.
-
-    `names` has the name of the picture of each (suite, model). A figure of zeros alone is left out.
-    """
-    drawings: dict[str, Drawing] = {}
-    if "factor_by_hops" in data and data["factor_by_hops"]["accuracy"].any():
-        draw = partial(figures.draw_by_hops, data["factor_by_hops"])
-        drawings["factor_hops"] = say("picture_hops"), draw
-    for (suite, model), name in names.items():
+    for suite, model in sorted({(suite, model) for model, suite, *_ in curves}):
         about = {"suite": suite, "model": model}
-        mine = {key: decay for key, decay in decays.items() if key[:2] == (model, suite)}
-        if rows_of(data, "factor_decay", **about)["mean_accuracy"].any():
-            drawings[name] = say("picture_model", about), partial(figures.draw_by_context, mine)
-        shortcuts = rows_of(data, "factor_shortcuts", **about)
-        if len(shortcuts) and shortcuts["accuracy"].any():
-            draw = partial(figures.draw_shortcuts, shortcuts)
-            drawings[f"{name}_shortcuts"] = say("picture_shortcuts", about), draw
-        retrieved = rows_of(data, "factor_retrieval_by_N", **about)
-        if len(retrieved):
-            place = name.replace("factor_", "factor_retrieval_", 1)
-            draw = partial(figures.draw_retrieval, retrieved)
-            drawings[place] = say("picture_retrieval", about), draw
-    for suite in sorted({suite for (suite, _), name in names.items() if name in drawings}):
-        drawings |= _draw_suite(suite, data, decays)
-    return draw_all(drawings)
+        name = f"factor_{suite}_{name_file(len(names) + 1, model)}"
+        names[suite, model] = name
+        own = {each: fit for each, fit in curves.items() if each[:2] == (model, suite)}
+        mine, title = _rows_of(frame, about), f"{model}, {suite} suite"
+        figure = decays.draw_model(own, name) if mine["correct"].any() else None
+        phrases = [
+            say(row)
+            for say, table in (said if figure else said[-1:])
+            for row in _rows_of(table, about).to_dict("records")
+        ]
+        beside = _rows_of(shortcuts, about)
+        phrases += [hops.say_shortcuts(beside)] if len(beside) else []
+        models.append(Section(title, [phrases, figure] if figure else [[NONE_SOLVED, *phrases]]))
+        decay = _rows_of(fits, about).iloc[0].to_dict()
+        verdicts.append(describe_verdict(title, mine, decay, figure))
+    drawn: list[Figure] = []
+    for suite in sorted({*fits["suite"]}):
+        rows = _rows_of(fits, {"suite": suite})
+        if rows["mean_accuracy"].any():
+            own = {each: fit for each, fit in curves.items() if each[1] == suite}
+            drawn += [*decays.draw_suite(suite, own, rows), *contexts.draw_by_context(rows)]
+    sections = [
+        *retrieval.retrieval_sections(frame, retrieved, names),
+        *hops.hops_sections(frame, shortcuts, names),
+        Section(
+            "The decay of each model",
+            [_tabulate_accuracy(frame, "Accuracy, with the 95 % Wilson interval."), *models],
+            "models",
+            folded=True,
+        ),
+        *adaptive.adaptive_sections(frame),
+        *contexts.published_section(fits, least_squares),
+        *[Section("The paper's figures", drawn, "curves", folded=True)] * bool(drawn),
+        Section(
+            "Fits",
+            [*decays.tabulate_fits(fits, least_squares), contexts.tabulate_modes(modes)],
+            "fits",
+            folded=True,
+        ),
+        *attempts.attempts_sections(tried, sampling),
+        errors_section(frame),
+    ]
+    front = [figure for name in FRONT for figure in drawn if figure.name == name]
+    return Findings(sections, verdicts, front[:1])
 
 
-def _draw_suite(suite: str, data: Frames, decays: Decays) -> dict[str, Drawing]:
-    """Return the drawings of the paper's figures for one suite."""
-    rows, attempts, sampling = (
-        rows_of(data, f"factor_{name}", suite=suite) for name in ("decay", "attempts", "sampling")
-    )
-    decays = {about: decay for about, decay in decays.items() if about[1] == suite}
-    shown = rows.groupby("model").agg(noises=("noise", "nunique"), best=("mean_accuracy", "max"))
-    best = shown.sort_values(["noises", "best"], ascending=False, kind="stable").index[0]
-    drawings = {
-        "figure_1b": partial(figures.draw_mean_accuracy, rows),
-        "figure_1c": partial(figures.draw_by_model, decays),
-        "figure_3": partial(figures.draw_two_phases, decays),
-    }
-    if suite == "realistic":
-        drawings["figure_4"] = partial(figures.draw_realistic, decays, best)
-    if rows["context"].nunique() > 1:
-        drawings["figure_5"] = partial(figures.draw_cdf_cdo, rows)
-    if len(attempts):
-        drawings["figure_6"] = partial(figures.draw_attempts, attempts, sampling)
-    return {
-        f"factor_{name}" + f"_{suite}" * (name != "figure_4"): (
-            say(f"picture_{name}", suite=suite, best=best),
-            draw,
-        )
-        for name, draw in drawings.items()
-    }
-
-
-FRONT = ("factor_figure_1c_symbolic", "factor_figure_4")
-"""The first screen's picture of several models, by name: the first one that there is."""
+def _rows_of(table: pd.DataFrame, about: dict[str, str]) -> pd.DataFrame:
+    return table[(table[[*about]] == [*about.values()]).all(axis=1)]
 
 
 def describe_verdict(
-    suite: str, model: str, frame: pd.DataFrame, data: Frames, picture: Picture | None
+    name: str, frame: pd.DataFrame, decay: dict[Any, Any], figure: Figure | None
 ) -> Verdict:
     """Return what the first screen says of a model in a suite, by its responses in `frame`.
 
-    Without a `picture`, the model solved nothing.
+    `decay` is its first row of `decay_table`. Without a `figure`, the model solved nothing.
     """
-    spans = verdict.measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
+    spans = verdict.measured_spans(frame, [COMPLEXITY_LOAD, CONTEXT])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    broken_by = [verdict.say_spans(spans)] if picture else []
+    broken_by = [verdict.say_spans(spans)] if figure else []
     sentences = [verdict.say_solved(frame, cut), *broken_by, verdict.say_wrong(frame, MEANINGS)]
-    decay = rows_of(data, "factor_decay", suite=suite, model=model).iloc[0].to_dict()
-    headline = say_capacity(decay) if picture else say("none_solved")
-    return Verdict(f"{model}, {suite} suite", headline, sentences, picture)
+    return Verdict(name, decays.say_capacity(decay) if figure else NONE_SOLVED, sentences, figure)
 
 
-def describe_model(
-    suite: str, model: str, data: Frames, picture: Picture | None
-) -> dict[str, object]:
-    """Return what the page says of a model in a suite; without a `picture`, it solved nothing."""
-    fits = {"factor_decay": say_decay, "factor_modes": say_mode, "factor_sampling": say_sampling}
-    phrases = (fits if picture else {}) | {"factor_retrieval": retrieval.say_retrieval}
-    sentences = [] if picture else [say("none_solved")]
-    sentences += [
-        say(row)
-        for name, say in phrases.items()
-        for row in rows_of(data, name, suite=suite, model=model).to_dict("records")
-        if row.get("source", HERE) == HERE
-    ]
-    shortcuts = rows_of(data, "factor_shortcuts", suite=suite, model=model)
-    sentences += [hops.say_shortcuts(shortcuts)] if len(shortcuts) else []
-    return {"name": f"{model}, {suite} suite", "sentences": sentences, "picture": picture}
+def errors_section(frame: pd.DataFrame) -> Section:
+    """Return the section on outcomes and tokens, and the accuracy by N."""
+    table = Table(
+        "factor_responses",
+        response_table(frame),
+        "Outcomes, and tokens as mean[90th percentile] of prompt and output.",
+        {
+            **CONDITIONS,
+            "responses": "Responses",
+            **{outcome.value: outcome.value.replace("_", "-") for outcome in FactorOutcome},
+            "prompt_tokens_mean, prompt_tokens_p90": ("Prompt", tokens),
+            "response_tokens_mean, response_tokens_p90": ("Output", tokens),
+        },
+    )
+    by_N = _tabulate_accuracy(frame, "Accuracy by N, with the 95 % Wilson interval.", "N")
+    behind = Section("Accuracy by N", [by_N], folded=True)
+    return Section("Errors and tokens", [table, behind], "errors", folded=True)
+
+
+def response_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the count of each outcome and the tokens, by model, suite, context and noise."""
+    counts = count_outcomes(frame, *CONDITION)
+    lengths = describe_tokens(frame, *CONDITION)
+    columns = {"responses": counts.sum(axis=1)} | dict(counts.items()) | dict(lengths.items())
+    return pd.DataFrame(columns).reset_index()
+
+
+def _tabulate_accuracy(frame: pd.DataFrame, caption: str, *by: str) -> Table:
+    data = accuracy_table(frame, *CONDITION[1:], *by, confidence=CONFIDENCE)
+    name = "_by_".join(["factor_accuracy", *by])
+    return Table(name, data, caption, accuracy_columns(LOADS))

@@ -35,6 +35,11 @@ def pick_failures(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
     return pick_responses(frame[~frame["correct"]], analysis, FAILURES)
 
 
+def pick_successes(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
+    """Return up to four right responses of a benchmark's frame, as `pick_responses` does."""
+    return pick_responses(frame[frame["correct"]], analysis, SUCCESSES)
+
+
 def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list[Example]:
     """Return up to `number` responses of a benchmark's frame, with their texts.
 
@@ -65,6 +70,8 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
     broken = analysis.find_break(response, sample["doc"], row)
     marks = {"evidence": evidence, "step": _step_around(response, broken)}
     return {name: show_controls(text) for name, text in texts.items()} | {
+        "kind": "example",
+        "name": f"{analysis.prefix}response-{row.Index}",
         "model": row.model,
         "id": row.id,
         "load": analysis.describe_load(row),

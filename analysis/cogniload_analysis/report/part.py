@@ -1,43 +1,66 @@
-"""The part that each benchmark has in a report."""
+"""The part that each benchmark has in a report, from its frame to its sections."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.compare.differences import add_comparison
+from cogniload_analysis.compare.differences import comparison_sections
 from cogniload_analysis.compare.why import drop_twins
-from cogniload_analysis.display.content import Findings
-from cogniload_analysis.display.print import cell_table, run_columns, run_table
-from cogniload_analysis.display.tables import Table, TableSpec
-from cogniload_analysis.report.examples import SUCCESSES, Example, pick_failures, pick_responses
-from cogniload_analysis.samples.runs import say_runs
-from cogniload_analysis.samples.stop_reasons import ENDING_TABLE, ending_table, warn_of_limits
+from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.display.page import Content, Section, Verdict, walk
+from cogniload_analysis.display.tables import (
+    MODEL,
+    Columns,
+    Table,
+    count_outcomes,
+    number,
+    thousands,
+)
+from cogniload_analysis.frame import Load
+from cogniload_analysis.report.examples import pick_failures, pick_successes
+from cogniload_analysis.report.why import add_causes, why_sections
+from cogniload_analysis.samples.runs import join_levels, say_runs
+from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
+
+MIXED = (
+    "These runs used puzzles of several generator versions: their numbers are not of one set of "
+    "puzzles."
+)
+SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A benchmark's part of the report, which its template shows.
+    """A benchmark's part of the report, which `part.html` shows.
 
-    `tables` are by name, with the runs first. `examples` are failures, `successes` are not, and
-    `cells` the counts behind every number. `notes` say which runs count together, and `warnings`
-    what may mislead.
+    `overview` is what the first screen shows of several models, `cells` the counts behind every
+    number, and `warnings` what may mislead.
     """
 
     analysis: Analysis
-    tables: dict[str, Table]
-    findings: Findings
-    examples: list[Example]
-    successes: list[Example]
-    notes: list[str]
-    warnings: list[str]
-    mixed_versions: bool
+    verdicts: Sequence[Verdict]
+    overview: Sequence[Table | Figure]
+    sections: Sequence[Section]
+    warnings: Sequence[str]
     cells: pd.DataFrame
 
-    def section(self, name: str) -> list[Table]:
-        """Return the tables of a section of the page, in order."""
-        return [table for table in self.tables.values() if table.spec.section == name]
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables of the part, by name."""
+        return {each.name: each for each in self._walk() if isinstance(each, Table)}
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the part, by name."""
+        return {each.name: each for each in self._walk() if isinstance(each, Figure)}
+
+    def _walk(self) -> Iterator[object]:
+        yield from self.overview
+        yield from (verdict.figure for verdict in self.verdicts)
+        yield from walk(self.sections)
 
 
 def build_part(
@@ -47,26 +70,43 @@ def build_part(
 
     `price` as for `write_report`.
     """
-    from cogniload_analysis.report.why import add_why
-
-    spec = TableSpec(f"{analysis.prefix}runs", "What was run.", run_columns(analysis.loads))
-    runs = spec.table(run_table(frame, analysis.loads, price))
+    runs = run_table(frame, analysis.loads, price)
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
-    findings = add_comparison(analysis.report(frame), frame, analysis)
-    findings = add_why(findings, everything, analysis)
-    endings = ENDING_TABLE.table(ending_table(frame), prefix=analysis.prefix)
+    findings = analysis.report(frame)
+    endings = tabulate_endings(frame, analysis.prefix)
+    why = why_sections(everything, analysis)
+    shown = Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
+    sections = [
+        *why,
+        *comparison_sections(frame, analysis),
+        *(section for section in findings.sections if not section.folded),
+        *example_sections(frame, analysis),
+        Section("What was run", [shown, *say_runs(runs), endings], "what-was-run", folded=True),
+        *(section for section in findings.sections if section.folded),
+    ]
+    mixed = [MIXED] * mixes_versions(frame, analysis)
     return Part(
         analysis=analysis,
-        tables={table.name: table for table in (runs, endings, *findings.tables)},
-        findings=findings,
-        examples=pick_failures(frame, analysis),
-        successes=pick_responses(frame[frame["correct"]], analysis, SUCCESSES),
-        notes=say_runs(runs.data),
-        warnings=warn_of_limits(endings.data),
-        mixed_versions=mixes_versions(frame, analysis),
-        cells=cell_table(frame, analysis.loads),
+        verdicts=add_causes(findings.verdicts, everything),
+        overview=findings.overview,
+        sections=sections,
+        warnings=[*warn_of_limits(endings.data), *mixed],
+        cells=count_outcomes(frame, "model", *(load.name for load in analysis.loads)).reset_index(),
     )
+
+
+def example_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+    """Return the sections with responses: failures, the first of them open, and successes."""
+    failures, successes = pick_failures(frame, analysis), pick_successes(frame, analysis)
+    first: list[Content] = [*failures[:1]] or ["No response was wrong."]
+    sections = [Section("Examples of failures", first, "examples", link="Responses")]
+    for heading, id, examples in (
+        ("More failures", "failures", failures[1:]),
+        ("Examples of successes", "successes", successes),
+    ):
+        sections += [Section(heading, examples, id, folded=True)] * bool(examples)
+    return sections
 
 
 def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
@@ -74,3 +114,61 @@ def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
     suites = [load.name for load in analysis.loads if load.in_task]
     groups = frame.groupby(suites, observed=True) if suites else frame
     return bool(np.max(groups["generator_version"].nunique()) > 1)
+
+
+# --- What was run --------------------------------------------------------------------------------
+
+
+def run_table(
+    frame: pd.DataFrame, loads: Sequence[Load], price: tuple[float, float] | None = None
+) -> pd.DataFrame:
+    """Return what was run: a row for each file of samples, with its grid, seeds and tokens.
+
+    Its cost is there at a `price` of a million tokens of prompts and of responses.
+    """
+    about = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
+    about += ["copies", "lost"]
+    runs = frame.groupby([*about, "run"], observed=True)
+    rows = []
+    for run, responses in runs:
+        spent = responses[["spent_prompt_tokens", "spent_response_tokens"]].sum(skipna=False)
+        cell = responses.groupby([load.name for load in loads], observed=True).size()
+        rows.append(
+            dict(zip(about, run[:-1], strict=True))
+            | {name: join_levels(responses[name]) for name in ("context_budget", "seed")}
+            | {load.printed_name: join_levels(load.scale(responses[load.name])) for load in loads}
+            | {"responses": len(responses), "cells": len(cell)}
+            | {"fewest_in_a_cell": cell.min(), "most_in_a_cell": cell.max()}
+            | spent.to_dict()
+            | ({"cost": spent.to_numpy() @ price / 1e6} if price else {})
+        )
+    return pd.DataFrame(rows)
+
+
+def run_columns(loads: Sequence[Load]) -> Columns:
+    """Return the printed columns of `run_table`; a load that the task's name says is left out."""
+    return {
+        **MODEL,
+        "task": "Task",
+        "date": ("Run", lambda date: date[:10]),
+        "generator_version": "Generator",
+        "lm_eval_version": "lm-eval",
+        "decoding": "Decoding",
+        "context_budget": "Budget",
+        "output_limit": ("Output limit", lambda limit: limit or "none"),
+        "chat_template": "Template",
+        "backend": "Backend",
+        "precision": "Precision",
+        "device": "Device",
+        "seed": "Seed",
+        **{load.printed_name: load.heading for load in loads if not load.in_task},
+        "cells": "Cells",
+        "spent_prompt_tokens": ("Tokens in", thousands),
+        "spent_response_tokens": ("Tokens out", thousands),
+        "cost": ("Cost", number(2)),
+        "fewest_in_a_cell, most_in_a_cell": (
+            "Per cell",
+            lambda low, high: str(low) if low == high else f"{low}–{high}",
+        ),
+        "responses": "Responses",
+    }

@@ -1,19 +1,18 @@
 """Why each model fails, as the report shows it: verdict, figure, and a twin that was solved."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.why import SAY, Why
-from cogniload_analysis.display.cells import points, points_interval
-from cogniload_analysis.display.content import Findings, Verdict, name_file
-from cogniload_analysis.display.figures import Drawing, Panel, Series, draw_all, draw_panels
-from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.page import Content, Section, Verdict, name_file
+from cogniload_analysis.display.tables import points, points_interval
+from cogniload_analysis.display.toml_tables import read_tables
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
@@ -32,53 +31,56 @@ def show_band(band: int) -> str:
 TABLES = read_tables("why", show_effect, show_band)
 
 
-def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Findings:
-    """Add what a report says of why each model fails; nothing of those without twins.
+def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+    """Return what a report says of why each model fails; nothing where none has twins.
 
-    The first screen names the cause; the section has the verdict, the figure and an example.
+    Of each model, the section has the verdict, the figure and an example.
     """
-    explained: dict[str, Why] = {}
-    examples: dict[str, list[Example]] = {}
-    by_load: list[pd.DataFrame] = []
-    drawings: dict[str, Drawing] = {}
+    parts: list[Content] = []
+    effects, by_load = [], []
     loads = [load for load in analysis.loads if load.dtype != "category"]
-    for model, rows in frame.groupby("model", observed=True):
-        if twins.is_twin(rows["id"]).any() and not twins.is_twin(rows["id"]).all():
-            why = explained[str(model)] = twins.explain_failures(rows)
-            by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
-            examples[str(model)] = show_cure(rows, why, analysis)
-            luck = SAY("removes" if twins.AGAIN in {*why.effects["change"]} else "removes_no_again")
-            drawings[f"{analysis.prefix}why_{name_file(len(explained), str(model))}"] = (
-                SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
-            )  # fmt: skip
+    explained = explain_models(frame)
+    for number, (model, why) in enumerate(explained.items(), start=1):
+        rows = frame[frame["model"] == model]
+        effects.append(why.effects.assign(model=model))
+        by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
+        name = f"{analysis.prefix}why_{name_file(number, model)}"
+        content: list[Content] = [why.verdict, draw_effects(model, why.effects, name)]
+        if cure := show_cure(rows, why, analysis):
+            content.append(Section("A failure, and the twin that was solved", cure, folded=True))
+        parts.append(Section(model, content))
     if not explained:
-        return findings
-    pictures = draw_all(drawings)
-    effects = [why.effects.assign(model=model) for model, why in explained.items()]
-    sections = [
-        {"name": model, "sentences": why.verdict, "picture": picture, "examples": examples[model]}
-        for (model, why), picture in zip(explained.items(), pictures.values(), strict=True)
-    ]
+        return []
     tables = [
         spec.table(data, prefix=analysis.prefix)
-        for spec, parts in zip(TABLES.values(), (effects, by_load), strict=True)
-        if len(data := pd.concat(parts, ignore_index=True))
+        for spec, of_models in zip(TABLES.values(), (effects, by_load), strict=True)
+        if len(data := pd.concat(of_models, ignore_index=True))
     ]
-    return replace(
-        findings,
-        tables=[*findings.tables, *tables],
-        pictures={**findings.pictures, **pictures},
-        verdicts=[_name_cause(verdict, explained) for verdict in findings.verdicts],
-        sections={**findings.sections, "why": sections},
-    )
+    numbers = Section("The twins in numbers", tables, folded=True)
+    return [Section("Why it fails", [*parts, numbers], "why", link="Why it fails")]
 
 
-def _name_cause(verdict: Verdict, explained: dict[str, Why]) -> Verdict:
-    why = explained.get(verdict.name)
-    return replace(verdict, sentences=[*verdict.sentences, why.verdict[0]]) if why else verdict
+def explain_models(frame: pd.DataFrame) -> dict[str, Why]:
+    """Return why each model with twins fails."""
+    return {
+        str(model): twins.explain_failures(rows)
+        for model, rows in frame.groupby("model", observed=True)
+        if twins.is_twin(rows["id"]).any() and not twins.is_twin(rows["id"]).all()
+    }
 
 
-def draw_effects(effects: pd.DataFrame) -> Figure:
+def add_causes(verdicts: Sequence[Verdict], frame: pd.DataFrame) -> list[Verdict]:
+    """Return the verdicts of the first screen with the causes that twins show."""
+    explained = explain_models(frame)
+    return [
+        replace(verdict, sentences=[*verdict.sentences, explained[verdict.name].verdict[0]])
+        if verdict.name in explained
+        else verdict
+        for verdict in verdicts
+    ]
+
+
+def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
     """Draw how many puzzles are solved after each change: of failures, and of solved ones."""
     rows = effects[effects["against"] != twins.TAIL]
     changes = list(dict.fromkeys(rows["change"]))
@@ -91,11 +93,13 @@ def draw_effects(effects: pd.DataFrame) -> Figure:
         share = right / mine["puzzles"]
         series.append(Series(SAY(f"puzzles_{of}"), places, share, low, high, joined=False))
 
-    def name_changes(axes: Axes) -> None:
+    def name_changes(axes: Any) -> None:
         axes.set_xticks(range(len(changes)), changes)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    return draw_panels([Panel(series, "Change", "Solved", finish=name_changes)], height=2.4)
+    removes = SAY("removes" if twins.AGAIN in {*effects["change"]} else "removes_no_again")
+    caption = SAY("picture", model=model, removes=removes)
+    return Figure(name, caption, [Panel(series, "Change", "Solved", finish=name_changes)], 2.4)
 
 
 def show_cure(rows: pd.DataFrame, why: Why, analysis: Analysis) -> list[Example]:

@@ -5,14 +5,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
-from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.print import to_csv, to_latex
+from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
@@ -54,7 +56,7 @@ def write_report(
     for name in set(earlier) - set(made):
         (page.parent / name).unlink(missing_ok=True)
     for part in parts:
-        for line in summarise(part.findings.verdicts):
+        for line in summarise(part.verdicts):
             say(line)
     return page
 
@@ -78,32 +80,37 @@ def build_parts(
 
 def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
     """Return the content of each file of the report, by name."""
-    tables: dict[str, bytes] = {}
-    figures: dict[str, bytes] = {}
+    # matplotlib takes long to load, and comparing runs needs none
+    from cogniload_analysis.display import drawing
+
+    made: dict[str, bytes] = {}
     for part in parts:
-        findings = part.findings
-        tables[f"tables/{part.analysis.prefix}cells.csv"] = to_csv(part.cells)
+        made[f"tables/{part.analysis.prefix}cells.csv"] = to_csv(part.cells)
         for name, table in part.tables.items():
-            tables[f"tables/{name}.csv"] = to_csv(table.data)
-            tables[f"tables/{name}.tex"] = to_latex(table, findings.symbols).encode()
-        for name, picture in findings.pictures.items():
-            figures[f"figures/{name}.svg"] = picture.svg
-            figures[f"figures/{name}.pdf"] = picture.pdf
-    return tables | figures | {PAGE: render_page(parts).encode()}
+            made[f"tables/{name}.csv"] = to_csv(table.data)
+            made[f"tables/{name}.tex"] = table.to_latex().encode()
+    figures = {name: figure for part in parts for name, figure in part.figures.items()}
+    pictures = {}
+    for name, figure in tqdm(figures.items(), "drawing", unit="figure", disable=None):
+        pictures[name] = drawing.render(figure)
+        made[f"figures/{name}.svg"] = pictures[name].svg
+        made[f"figures/{name}.pdf"] = pictures[name].pdf
+    return made | {PAGE: render_page(parts, pictures).encode()}
 
 
-def render_page(parts: Sequence[Part]) -> str:
+def render_page(parts: Sequence[Part], pictures: Mapping[str, Any]) -> str:
     """Return `report.html`, with everything in it that it shows."""
-    packages = {part.analysis.package: PackageLoader(part.analysis.package) for part in parts}
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader("cogniload_analysis.report"), PrefixLoader(packages)]),
+        loader=PackageLoader("cogniload_analysis.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     script = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
-    return environment.get_template(PAGE).render(parts=parts, script=script)
+    page = environment.get_template(PAGE)
+    # `shown` grows: what the page has shown is left out further down
+    return page.render(parts=parts, pictures=pictures, script=script, shown=set())
 
 
 def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:

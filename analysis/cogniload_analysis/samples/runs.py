@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.frame import Load, members
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import read_results, split_name
@@ -290,3 +289,19 @@ def say_runs(table: pd.DataFrame) -> list[str]:
         if copies:
             said.append(f"Left out, as copies of another file: {copies:,} of the files of {about}.")
     return said
+
+
+def join_levels(values: pd.Series) -> str:
+    """Return all levels as text, or the two ends where whole numbers run without a gap."""
+    levels = sorted(values.dropna().unique())
+    texts = [level if isinstance(level, str) else _format_level(level) for level in levels]
+    if len(texts) > 3 and all(map(str.isdecimal, texts)):
+        first, last = int(texts[0]), int(texts[-1])
+        if texts == list(map(str, range(first, last + 1))):
+            return f"{first}–{last}"
+    return " ".join(texts)
+
+
+def _format_level(level: float) -> str:
+    """Set a seed with all its digits, and a percentage without the last ones, made by rounding."""
+    return f"{level:.0f}" if level == int(level) else f"{level:.10g}"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.display.tables import MODEL, Table, percent
 from cogniload_analysis.frame import read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
@@ -70,7 +70,24 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-ENDING_TABLE = read_tables("samples")["endings"]
+def tabulate_endings(frame: pd.DataFrame, prefix: str) -> Table:
+    """Return the `ending_table` of a frame for the page; `prefix` begins its name."""
+    return Table(
+        f"{prefix}endings",
+        ending_table(frame),
+        "How responses ended: by themselves, cut at an output limit below the budget, or with the "
+        "window full.",
+        {
+            **MODEL,
+            "responses": "Responses",
+            "ended": "Ended by itself",
+            "output_limit": "Output limit",
+            "window": "Window filled",
+            "unknown": "Unknown",
+            "cut_share": ("Cut [%]", percent),
+            "wrong_cut": "Wrong and cut",
+        },
+    )
 
 
 def warn_of_limits(table: pd.DataFrame) -> list[str]:

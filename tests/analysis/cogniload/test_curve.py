@@ -13,7 +13,6 @@ from scipy.special import expit, logsumexp, softmax
 from scipy.stats import betabinom, binom
 
 from cogniload_analysis import PAPER_MEANS, estimate_capacity, fit_load_glm
-from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity import curve, prior
 from cogniload_analysis.cogniload.capacity.curve import (
     Answers,
@@ -32,7 +31,6 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     refit_published,
 )
 from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
-from cogniload_analysis.cogniload.thresholds import Threshold
 
 FLOORS = [0.0, 0.45, 0.9]
 CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}
@@ -158,14 +156,6 @@ def test_a_whole_grid_has_both_meanings_of_ECL50():
     assert capacity.n == 14_000
     ID50 = brentq(lambda d: truth.accuracy(d, 10**PAPER_MEANS.log10_N, 0.5)[0] - 0.5, 1, 10)
     assert capacity.ID50.low < ID50 < capacity.ID50.high
-    table = tables.meaning_table({"m": glm}, {"m": capacity}).set_index("threshold")
-    row = table.loc["ECL50"]
-    assert (row["crossing"], row["projection"]) == pytest.approx((capacity.ECL50.value, projection))
-    assert not row["projection_low"] < curve_crossing(truth) < row["projection_high"]
-    assert row["difference"] == pytest.approx(row["crossing"] / row["projection"] - 1)
-    apart = capacity.ID50.value - glm.thresholds(PAPER_MEANS).ID50.value
-    assert table.loc["ID50", "difference"] == pytest.approx(apart)
-    assert row["difference_low"] < row["difference"] < row["difference_high"] < 0
 
 
 @pytest.fixture(scope="module")
@@ -193,20 +183,6 @@ def test_intervals_hold_where_cells_vary_if_that_can_be_believed(
     assert (binom.cdf(inside, len(frames), 0.95) > 0.01) == sound
     flagged = sum("more from cell to cell" in " ".join(each.flags) for each in capacities)
     assert (flagged > len(frames) / 2) == sound
-
-
-def test_the_interval_of_a_difference_of_thresholds_holds_in_95_percent():
-    truth, errors = np.log([40, 50]), np.array([0.2, 0.1])
-    drawn = np.random.default_rng(8).normal(truth, errors, (2000, 2))
-    ends = np.exp(drawn[..., None] + np.array([0, -1.96, 1.96]) * errors[:, None])
-    apart = [tables.subtract(*(Threshold(*end) for end in pair), ratio=True) for pair in ends]
-    value, low, high = np.array(apart).T
-    np.testing.assert_allclose(value, ends[:, 0, 0] / ends[:, 1, 0] - 1)
-    assert 0.93 < np.mean((low <= 40 / 50 - 1) & (40 / 50 - 1 <= high)) < 0.97
-    # Unlike ends: down by the first's lower and the second's upper half, up by the others.
-    first, second = Threshold(5.0, 4.7, 7.0), Threshold(3.0, 2.0, 3.4)
-    assert tables.subtract(first, second, ratio=False) == pytest.approx([2, 1.5, 2 + 5**0.5])
-    assert np.isnan(tables.subtract(first, Threshold(), ratio=False)).all()
 
 
 @pytest.mark.parametrize(

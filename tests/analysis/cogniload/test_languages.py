@@ -7,7 +7,7 @@ from lm_eval_layout import SMALL, make_samples, write_run
 from statsmodels.stats.contingency_tables import mcnemar
 
 from cogniload_analysis import compare_runs, read_samples
-from cogniload_analysis.cogniload.languages import language_table
+from cogniload_analysis.cogniload.sections.languages import language_table
 from cogniload_analysis.report.write import write_report
 
 EASY, HARD = (7.22, -0.29, -2.75, -3.21, 2.75), (5.5, -0.29, -2.75, -3.21, 2.75)

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import accuracy_by_attempts
-from cogniload_analysis.cogniload.repeats import ATTEMPTS, read_answer
+from cogniload_analysis.cogniload.sections.attempts import attempts_sections
+from cogniload_analysis.cogniload.step_columns import read_answer
 from cogniload_analysis.stats import chance_of_any, chance_of_majority, clustered_interval
 
 
@@ -70,7 +71,8 @@ def test_a_table_has_the_planted_chances_within_its_intervals():
     whole = frame.groupby("id")["answer"].agg(lambda answers: by_lot(list(answers)))
     assert table.loc[8, "majority"] == pytest.approx(whole.mean())
     assert table["ECL50"].is_monotonic_increasing
-    assert len(ATTEMPTS.table(table.reset_index()).shown) == 4
+    (section,) = attempts_sections(frame)
+    assert len(section.content[0].shown) == 4
 
 
 def test_the_interval_holds_in_95_percent_of_runs():
@@ -91,7 +93,9 @@ def test_without_answers_there_is_no_majority_and_without_repeats_no_table():
     partly.loc[wrong, "answer"] = None
     assert accuracy_by_attempts(partly)["majority"].isna().all()
     assert bare["any"].tolist() == accuracy_by_attempts(frame)["any"].tolist()
-    assert ATTEMPTS.table(bare).shown["majority@k 95 %"].eq("--").all()
+    (section,) = attempts_sections(frame.drop(columns="answer"))
+    assert "majority@k [%]" not in section.content[0].shown
+    assert not attempts_sections(frame.drop_duplicates("id"))
     assert accuracy_by_attempts(frame.drop_duplicates("id")).empty
     assert read_answer({}) is None
     assert read_answer({"answer_read": {"value": None}}) == ""

@@ -8,14 +8,13 @@ from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 from cogniload_analysis import (
     accuracy_table,
     fit_load_glm,
-    outcome_table,
     published_table,
     ranking_table,
     read_samples,
     token_table,
 )
-from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.overview import (
+from cogniload_analysis.cogniload.sections.errors import WRONG_OUTCOMES, outcomes_by, tokens_at
+from cogniload_analysis.cogniload.sections.first_screen import (
     choose_threshold,
     overview_table,
     say_capacity,
@@ -28,10 +27,10 @@ COLUMNS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
 
 def rebuild_samples(table, knob):
     """The responses that the counts of a published table stand for, a row each."""
-    wrong = list(tables.WRONG_OUTCOMES)
-    counts = table.rename(columns=tables.WRONG_OUTCOMES)
+    wrong = list(WRONG_OUTCOMES)
+    counts = table.rename(columns=WRONG_OUTCOMES)
     counts["correct_valid"] = counts["samples"] - table[wrong].sum(axis=1)
-    long = counts.melt(["model", knob], [*tables.WRONG_OUTCOMES.values(), "correct_valid"])
+    long = counts.melt(["model", knob], [*WRONG_OUTCOMES.values(), "correct_valid"])
     rows = long.loc[long.index.repeat(long["value"])].reset_index(drop=True)
     outcome = rows["variable"].astype(pd.CategoricalDtype(list(Outcome)))
     rows["model"] = rows["model"].astype("category")
@@ -41,9 +40,9 @@ def rebuild_samples(table, knob):
 @pytest.mark.parametrize("knob", ["d", "N"])
 def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
     published = published_table(f"outcomes_by_{knob}")
-    table = outcome_table(rebuild_samples(published, knob), knob)
+    samples = rebuild_samples(published, knob)
     expected = published.sort_values(["model", knob], ignore_index=True)
-    shown = tables.TABLES["outcomes"].show(table)
+    shown = outcomes_by(samples, knob, 4).shown
     errors = ["ctx", "valid-logic", "poi-logic", "last-logic", "other"]
     assert list(shown.columns) == ["Model", knob, "Samples", "Acc [%]", *errors]
     printed = shown.drop(columns="Model").astype(int).to_numpy()
@@ -86,7 +85,7 @@ def test_tokens_are_set_as_in_the_paper():
     assert table[["model", "prompt_tokens_mean", "prompt_tokens_p90"]].to_numpy().tolist() == [
         ["m", 305, 309]
     ]
-    shown = tables.TABLES["tokens"].show(table)
+    shown = tokens_at(20, table).shown
     assert shown.to_dict("records") == [{"Model": "m", "d = 1": "P305[309] | O500[900]"}]
 
 
@@ -137,12 +136,7 @@ def overview(tmp_path_factory):
         write_run(folder, model, make_samples(beta, 3, seed, grid=grid, words=2))
     frame = read_samples(folder)
     glms = {str(model): fit_load_glm(rows) for model, rows in frame.groupby("model", observed=True)}
-    data = {
-        "accuracy": accuracy_table(frame),
-        "glm": tables.glm_table(glms),
-        "ranking": ranking_table(glms),
-    }
-    return overview_table(frame, data).set_index("model", drop=False)
+    return overview_table(frame, ranking_table(glms)).set_index("model", drop=False)
 
 
 def test_the_best_comes_first_and_what_has_no_place_last(overview):

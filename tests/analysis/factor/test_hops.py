@@ -5,7 +5,7 @@ import pytest
 from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 
 from cogniload_analysis import read_factor_samples
-from cogniload_analysis.factor import hops
+from cogniload_analysis.factor.sections import hops
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 

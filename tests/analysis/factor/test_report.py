@@ -29,9 +29,12 @@ from report_reader import (
 import cogniload_cli as commands
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.display import drawing
 from cogniload_analysis.display import figures as panels
-from cogniload_analysis.factor import figures, tables
 from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
+from cogniload_analysis.factor.sections import attempts as tries
+from cogniload_analysis.factor.sections import contexts
+from cogniload_analysis.factor.sections import decays as sections
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.factor.score import FactorOutcome
@@ -91,7 +94,7 @@ def test_own_tasks_are_told_by_their_puzzles_and_other_factors_left_aside(tmp_pa
 def test_a_broken_line_is_named_by_file_and_number(tmp_path, changes, cause):
     sample = one_sample(puzzle=make_factor_puzzle(3) | changes.pop("puzzle", {})) | changes
     write_run(tmp_path, "m", [one_sample(), sample], task="factor_symbolic_0")
-    with refused(f"samples_factor_.*jsonl, line 2: .*{cause}", most=400):
+    with refused(f"samples_factor_.*jsonl line 2: .*{cause}", most=400):
         read_factor_samples(tmp_path)
 
 
@@ -111,13 +114,13 @@ def test_tasks_of_one_series_share_a_name_and_a_mini_task_stands_apart(tmp_path)
 
 
 def test_each_condition_is_fitted_alone(frame):
-    decays = tables.fit_decays(frame)
+    decays = sections.fit_decays(frame)
     assert len(decays) == 7
     condition = ("org/whole", "symbolic", 4000, "filler")
     mine = frame[(frame["model"] == "org/whole") & (frame["context"] == 4000)]
     alone = fit_complexity_decay(mine[mine["suite"] == "symbolic"])
     assert (decays[condition].cdf, decays[condition].cdo) == (alone.cdf, alone.cdo)
-    row = tables.decay_table(decays).set_index(["model", "suite", "context", "noise"])
+    row = sections.decay_table(decays).set_index(["model", "suite", "context", "noise"])
     row = row.loc[condition]
     assert (row["CDF"], row["N_eff_low"]) == (alone.cdf, alone.conf_int().loc["N_eff", "low"])
     assert row["mean_accuracy"] == pytest.approx(alone.points["accuracy"].mean())
@@ -128,7 +131,7 @@ def test_each_condition_is_fitted_alone(frame):
 def test_what_ran_without_noise_belongs_to_every_noise():
     rows = [(0, "none"), (4000, "close"), (8000, "close"), (4000, "general")]
     table = pd.DataFrame(rows, columns=["context", "noise"]).assign(model="m", suite="realistic")
-    series = {noise: rows for (_, _, noise), rows in tables.context_series(table)}
+    series = {noise: rows for (_, _, noise), rows in contexts.context_series(table)}
     assert {noise: rows["context"].tolist() for noise, rows in series.items()} == {
         "close": [0, 4000, 8000],
         "general": [0, 4000],
@@ -136,22 +139,22 @@ def test_what_ran_without_noise_belongs_to_every_noise():
 
 
 def test_the_regression_of_attempts_stands_beside_table_7(frame):
-    attempts = tables.attempts_table(frame)
+    attempts = tries.attempts_table(frame)
     assert set(attempts["model"]) == {"org/tries"}
     assert attempts["t"].max() == 8
-    table = tables.sampling_table(attempts)
+    table = tries.sampling_table(attempts)
     mine = table[table["source"] == "this report"].set_index("context")
     assert mine.loc[0, "problem"] == "this is the clean context"
     single = attempts[(attempts["context"] == 0) & (attempts["t"] == 1)]["N_eff"].item()
     assert mine.loc[8000, "N_clean"] == single
     without = attempts.assign(problem="the CDO is not positive: there is no phase without errors")
-    mine = tables.sampling_table(without).set_index(["source", "context"])
+    mine = tries.sampling_table(without).set_index(["source", "context"])
     assert mine.loc[("this report", 8000), "problem"].startswith("there is no Neff of a clean")
 
 
 @pytest.fixture(scope="module")
 def decays(frame):
-    return tables.fit_decays(frame)
+    return sections.fit_decays(frame)
 
 
 def of(decays, suite, model=None):
@@ -164,7 +167,7 @@ def of(decays, suite, model=None):
 
 def test_figures_show_the_numbers_of_the_tables(decays):
     mine = of(decays, "symbolic", "org/whole")
-    accuracy, logarithm = figures.draw_by_context(mine).axes
+    accuracy, logarithm = drawing.draw(sections.draw_model(mine, "m")).axes
     first = next(iter(mine.values()))
     np.testing.assert_allclose(accuracy.get_lines()[0].get_ydata(), first.points["accuracy"])
     used = first.points[first.points["used"]]
@@ -173,12 +176,13 @@ def test_figures_show_the_numbers_of_the_tables(decays):
     line = logarithm.get_lines()[1]
     np.testing.assert_allclose(line.get_ydata(), first.predict(line.get_xdata()))
     assert logarithm.get_yscale() == "log"
-    table = tables.decay_table(of(decays, "symbolic"))
-    (ranking,) = figures.draw_mean_accuracy(table).axes
+    table = sections.decay_table(of(decays, "symbolic"))
+    (ranking,) = drawing.draw(sections.draw_mean_accuracy(table)).axes
     labels = [label.get_text() for label in ranking.get_yticklabels()]
     best = table.groupby("model")["mean_accuracy"].max().sort_values()
     assert labels == best.index.tolist()
-    cdf, cdo = figures.draw_cdf_cdo(table).axes
+    (figure,) = contexts.draw_by_context(table)
+    cdf, cdo = drawing.draw(figure).axes
     assert cdf.get_ylabel() == "CDF × 100"
     drawn = {tuple(np.round(line.get_ydata(), 6)) for line in cdo.get_lines()}
     whole = table[table["model"] == "org/whole"].sort_values("context")["CDO"]
@@ -187,7 +191,7 @@ def test_figures_show_the_numbers_of_the_tables(decays):
 
 
 def test_two_phases_are_parted_at_n_eff_where_it_has_a_meaning(decays):
-    figure = figures.draw_two_phases(of(decays, "symbolic"))
+    figure = drawing.draw(sections.draw_two_phases(of(decays, "symbolic")))
     found = [axes.get_title() for axes in figure.axes]
     fits = {each[0]: fit for each, fit in of(decays, "symbolic").items() if each[2] == 0}
     assert found == sorted(fits, key=lambda model: -fits[model].n_eff)
@@ -224,7 +228,7 @@ def laid_out(monkeypatch):
             figure.draw_without_rendering()
         return b"<svg />"
 
-    monkeypatch.setattr(panels, "save_figure", save_figure)
+    monkeypatch.setattr(drawing, "save_figure", save_figure)
 
 
 @pytest.mark.parametrize(

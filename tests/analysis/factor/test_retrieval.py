@@ -8,8 +8,8 @@ from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 from report_reader import page_text, read_page, read_table
 
 from cogniload_analysis import read_factor_samples
-from cogniload_analysis.factor import figures, retrieval
-from cogniload_analysis.factor.tables import TABLES
+from cogniload_analysis.display.drawing import draw
+from cogniload_analysis.factor.sections import retrieval
 from cogniload_analysis.report.write import write_report
 
 BM25 = "bm25, 2000 tokens by sentence, query question, order of text"
@@ -100,13 +100,12 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
     write_run(tmp_path, "m", list(samples(BM25, found=(1,))), task="factor_realistic_4k")
     table = retrieval.retrieval_table(read_factor_samples(tmp_path))
     assert np.isnan(table["accuracy_closed"]).all()
-    assert TABLES["retrieval"].show(table)["Acc where closed [%]"].tolist() == ["--"]
 
 
 def test_the_figure_shows_the_shares(frame):
     table = retrieval.retrieval_table(frame, "N")
     mine = table[table["retrieval"] == BM25]
-    (axes,) = figures.draw_retrieval(mine).axes
+    (axes,) = draw(retrieval.draw_retrieval(mine, "m")).axes
     heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
     expected = (mine[PARTS].div(mine["responses"], axis=0)).T
     assert np.array(heights) == pytest.approx(expected.to_numpy())

@@ -1,14 +1,12 @@
 """The toy's analysis: a table of accuracy."""
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.content import Findings
-from cogniload_analysis.display.print import accuracy_columns, accuracy_table
-from cogniload_analysis.display.tables import TableSpec
+from cogniload_analysis.display.page import Findings, Section
+from cogniload_analysis.display.tables import Table, accuracy_columns, accuracy_table
 from cogniload_analysis.frame import Load
 from toy.gen import TOY as BENCHMARK
 
 LOADS = (Load("n", "Numbers"),)
-ACCURACY = TableSpec("toy_accuracy", "Accuracy.", accuracy_columns(LOADS), "results")
 
 
 class ToyAnalysis(Analysis):
@@ -19,7 +17,6 @@ class ToyAnalysis(Analysis):
     tasks = ("toy",)
     benchmarks = (BENCHMARK,)
     loads = LOADS
-    package = "toy.analysis"
 
     def read_loads(self, puzzle):
         """Return how many numbers a sum has."""
@@ -31,7 +28,9 @@ class ToyAnalysis(Analysis):
 
     def report(self, frame):
         """Return the toy's part of the report."""
-        return Findings([ACCURACY.table(accuracy_table(frame, "n"))], {}, [])
+        data = accuracy_table(frame, "n")
+        table = Table("toy_accuracy", data, "Accuracy.", accuracy_columns(LOADS))
+        return Findings([Section("Accuracy", [table], "accuracy", link="Accuracy")])
 
 
 TOY = ToyAnalysis()

@@ -1,22 +1,56 @@
 """Accuracy as a function of the response budget, from the token counts of a run that has ended."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
-from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.display import tables as tb
+from cogniload_analysis.display.figures import Figure, Panel, series_by_model
+from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 from cogniload_analysis.stats import clustered_interval
 
 LEAST_BUDGET, DOUBLINGS = 256, 24
+
+CAPTION = (
+    "Puzzles solved within a budget of response tokens, had the responses been stopped there. A "
+    "response that a limit cut before the budget counts as wrong, and as right in “at most”; the "
+    "95 % interval holds both."
+)
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
+    "budget": ("Budget", tb.thousands),
+    "responses": ("Responses", tb.thousands),
+    "cut": ("Cut before", tb.thousands),
+    "accuracy": ("Acc [%]", tb.percent),
+    "most": ("at most [%]", tb.percent),
+    "low, high": ("95 % interval", tb.percent_interval),
+    **ECL50_CROSSING,
+    "tokens_per_solved": (
+        "Tokens per solved puzzle",
+        lambda spent: f"{spent:,.0f}" if np.isfinite(spent) else "none solved",
+    ),
+}
+
+
+def budgets_sections(frame: pd.DataFrame) -> list[Section]:
+    """Return the section; none where no model's curve has several budgets."""
+    curves = budget_curve(frame)
+    if curves.empty or not curves["model"].duplicated().any():
+        return []
+    table = tb.Table("budgets", curves, CAPTION, COLUMNS)
+    content = [draw_budgets(curves), table]
+    return [Section("Response budgets", content, "response-budgets", folded=True)]
 
 
 def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> pd.DataFrame:
@@ -73,14 +107,38 @@ def _describe_budget(frame: pd.DataFrame, budget: int, *, at_chance: bool) -> di
         "low": clustered_interval(least)[0],
         "high": clustered_interval(most)[1],
         "tokens_per_solved": spent / solved.sum() if solved.any() else np.inf,
-        **tables.name_ends("ECL50", ECL50),
+        **name_ends("ECL50", ECL50),
         "min_tested": frame["N"].min(),
         "max_tested": frame["N"].max(),
     }
 
 
-def show_tokens(tokens: float) -> str:
-    return f"{tokens:,.0f}" if np.isfinite(tokens) else "none solved"
+def draw_budgets(curves: pd.DataFrame) -> Figure:
+    """Draw each model's accuracy and ECL50 by the response budget: rows of `budget_curve`."""
+    ECL50 = ["ECL50", "ECL50_low", "ECL50_high"]
+    drawn = curves.assign(**curves[ECL50].clip(1, curves["max_tested"].max()))
+    panels = []
+    for names, label in (
+        (["accuracy", "low", "high"], "Accuracy"),
+        (ECL50, "ECL50 (statements)"),
+    ):
+        if drawn[names[0]].notna().any():
+            series = series_by_model(drawn, "budget", *names)
+            finish = partial(_finish, last=int(drawn["budget"].max()), logarithmic=names == ECL50)
+            panels.append(Panel(series, "Response budget (tokens)", label, "", finish))
+    caption = (
+        "Accuracy and, where it is determined, ECL50 (crossing) within a budget of response "
+        "tokens, each run on its own puzzles, with 95 % intervals; a response that a limit cut "
+        "counts as wrong, and the interval of the accuracy reaches to where it counts as right."
+    )
+    return Figure("budgets", caption, panels)
 
 
-BUDGETS = read_tables("budgets", show_tokens, tables.show_threshold, tables.show_ends)["budgets"]
+def _finish(axes: Any, last: int, *, logarithmic: bool) -> None:
+    axes.set_xscale("log")
+    ticks = [*(256 * 4**power for power in range(12) if 256 * 4**power < 0.6 * last), last]
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    if logarithmic:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()

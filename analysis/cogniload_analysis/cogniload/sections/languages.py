@@ -9,14 +9,37 @@ import re
 import pandas as pd
 
 from cogniload_analysis.compare.paired import adjust, compare_means, compare_solved
-from cogniload_analysis.display.cells import MISSING
-from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.display import tables as tb
+from cogniload_analysis.display.page import Section
 from cogniload_gen.grid import ENGLISH, language_of, other_language
 
+CAPTION = (
+    "The same puzzles in other languages: accuracy against English over the pairs, with its 95 % "
+    "interval, and mean tokens with how many times those of English they are."
+)
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
+    "language": "Language",
+    "puzzles": ("Puzzles", tb.thousands),
+    "accuracy": ("Acc [%]", tb.percent),
+    "english": ("English [%]", tb.percent),
+    "difference": ("Difference [points]", tb.number(1, 100)),
+    "low, high": ("95 % interval", tb.interval(1, 100)),
+    **tb.P_VALUES,
+    "prompt_tokens, times_prompt_tokens": ("Prompt tokens", tb.form("{:,.0f} (× {:.2f})")),
+    "response_tokens, times_response_tokens": ("Response tokens", tb.form("{:,.0f} (× {:.2f})")),
+}
 OWN_NAME = re.compile(r", language [a-z]{2,3}(?=,|$)")
 """What names a run by the language of its puzzles, beside the model's name."""
 
 TOKENS = ["prompt_tokens", "response_tokens"]
+
+
+def languages_sections(frame: pd.DataFrame) -> list[Section]:
+    """Return the section; none where no puzzle was answered in two languages."""
+    data = language_table(frame)
+    table = tb.Table("languages", data, CAPTION, COLUMNS)
+    return [Section("Languages", [table], "in-languages", folded=True)] * (len(data) > 0)
 
 
 def language_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -69,10 +92,3 @@ def _compare(own: pd.DataFrame, english: pd.DataFrame) -> dict[str, float]:
         **{name: float(tokens[name]) for name in TOKENS},
         **{f"times_{name}": float(times[name]) for name in TOKENS},
     }
-
-
-def show_tokens(tokens: float, times: float) -> str:
-    return MISSING if pd.isna(tokens) else f"{tokens:,.0f} (× {times:.2f})"
-
-
-LANGUAGES = read_tables("languages", show_tokens)["languages"]

@@ -1,33 +1,41 @@
-"""CogniLoad with several attempts at a puzzle: pass@k, majority@k, and ECL50 at k attempts."""
+"""Several attempts at a puzzle: pass@k, majority@k, and ECL50 at k attempts."""
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
-from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.frame import column, members
+from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
+from cogniload_analysis.display import tables as tb
+from cogniload_analysis.display.page import Section
 from cogniload_analysis.stats import (
     chance_of_any,
     chance_of_majority,
     clustered_interval,
     numbers_of_attempts,
 )
-from cogniload_gen.benchmark import Row
 
 LOADS = ["d", "N", "rho"]
+CAPTION = (
+    "Several attempts at a puzzle: at least one of k right (pass@k), the commonest answer of k "
+    "right (majority@k), with 95 % intervals over puzzles; and the crossing of pass@k."
+)
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
+    "k": "k",
+    "puzzles": ("Puzzles", tb.thousands),
+    "any": ("pass@k [%]", tb.percent),
+    "any_low, any_high": ("pass@k 95 %", tb.percent_interval),
+    "majority": ("majority@k [%]", tb.percent),
+    "majority_low, majority_high": ("majority@k 95 %", tb.percent_interval),
+    **ECL50_CROSSING,
+}
 
 
-def read_answer(sample: Row) -> str | None:
-    """Return the answer that was read from a response; "" without one, None where it is unknown."""
-    if "answer_read" not in sample:
-        return None
-    value = members(sample, "answer_read").get("value")
-    return "" if value is None else str(value)
-
-
-ANSWER = column("answer", object, read_answer)
-"""The column of a frame from which majorities are counted."""
+def attempts_sections(frame: pd.DataFrame) -> list[Section]:
+    """Return the section; none where each puzzle was tried once."""
+    data = accuracy_by_attempts(frame)
+    table = tb.Table("attempts", data, CAPTION, COLUMNS)
+    return [Section("Several attempts", [table], "several-attempts", folded=True)] * (len(data) > 0)
 
 
 def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:
@@ -81,8 +89,5 @@ def _describe_attempts(
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}
         row |= dict(zip((f"{name}_low", f"{name}_high"), clustered_interval(shares), strict=True))
-    row |= tables.name_ends("ECL50", estimate_ECL50(solved_puzzles))
+    row |= name_ends("ECL50", estimate_ECL50(solved_puzzles))
     return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}
-
-
-ATTEMPTS = read_tables("repeats", tables.show_threshold, tables.show_ends)["attempts"]

@@ -1,0 +1,116 @@
+"""Accuracy by the loads: tables by one and by two, and the paper's figures 1 and 3 to 7."""
+
+from functools import partial
+
+import pandas as pd
+
+from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels, level_panel
+from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
+from cogniload_analysis.display.verdict import show_level
+from cogniload_analysis.frame import Load
+from cogniload_analysis.stats import CONFIDENCE
+
+
+def accuracy_sections(frame: pd.DataFrame, drawn: pd.DataFrame) -> list[Section]:
+    """Return the sections; `drawn` are the responses of models whose curves are more than noise."""
+    d, N, rho = LOADS
+    by_one = [levels_table(frame, load) for load in LOADS]
+    by_two = [
+        levels_table(frame, *loads)
+        for loads in ((d, N), (N, rho))
+        if frame[loads[1].name].nunique() > 1
+    ]
+    figures = draw_paper(drawn) if len(drawn) else []
+    link = "Accuracy" if len(drawn) else ""
+    return [
+        Section("Accuracy by two loads", by_two, "curves", folded=not len(drawn), link=link),
+        Section("The paper's figures", [*figures, *by_one], "figures", folded=True),
+    ]
+
+
+def levels_table(frame: pd.DataFrame, *loads: Load) -> Table:
+    """Return the accuracy by one or two loads, with the levels of the last one side by side."""
+    *down, across = loads
+    names = [load.name for load in loads]
+    symbols = " and ".join(load.heading.split()[0] for load in loads)
+    return Table(
+        f"accuracy_by_{'_and_'.join(names)}",
+        accuracy_table(frame, *names, confidence=CONFIDENCE),
+        f"Accuracy in percent by {symbols}{'' if down else ', over the two other loads'}.",
+        {
+            **MODEL,
+            **load_columns(down),
+            across.name: (across.name, partial(show_level, across)),
+            "accuracy": ("", percent),
+        },
+        wide=True,
+        heat=bool(down),
+    )
+
+
+def draw_paper(frame: pd.DataFrame) -> list[Figure]:
+    """Return the paper's figures, of the loads that vary."""
+    varying = varying_loads(frame)
+    figures = [
+        Figure(
+            "figure_1",
+            "Accuracy by d, N and ρ, each averaged over the two other loads.",
+            [accuracy_panel(frame, load) for load in varying],
+            share_y=True,
+        )
+    ]
+    for number, load in ((3, "d"), (4, "N")):
+        levels = sorted(frame[load].unique())
+        panels = [
+            accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}")
+            for level in sorted({levels[0], levels[len(levels) // 2], levels[-1]})
+        ]
+        caption = f"Accuracy by ρ at a low, a middle and a high {load}."
+        if "rho" in varying:
+            figures.append(Figure(f"figure_{number}", caption, panels, share_y=True))
+    for number, load, symbol in ((5, "d", "d"), (6, "rho", "ρ"), (7, "N", "N")):
+        over = "averaged over the two other loads, with 90 % Wilson intervals, as in the paper."
+        panel = accuracy_panel(frame, load, intervals=True)
+        if load in varying:
+            caption = f"Accuracy by {symbol}, {over}"
+            figures.append(Figure(f"figure_{number}", caption, [panel], height=4.2))
+    return figures
+
+
+def varying_loads(frame: pd.DataFrame) -> list[str]:
+    """Return the loads with several levels among the puzzles; all of them for a single cell."""
+    return [load for load in LABELS if frame[load].nunique() > 1] or [*LABELS]
+
+
+def accuracy_panel(
+    frame: pd.DataFrame, load: str, title: str = "", *, intervals: bool = False
+) -> Panel:
+    """Return the panel of accuracy by a load, a series a model, and of chance."""
+    series = [
+        Series(
+            str(model),
+            drawn_levels(rows[load], load),
+            rows["accuracy"],
+            *((rows["low"], rows["high"]) if intervals else ()),
+        )
+        for model, rows in accuracy_table(frame, load).groupby("model", observed=True)
+    ]
+    return level_panel(load, frame[load], [*series, *chance_series(frame, load)], title)
+
+
+def measured_series(table: pd.DataFrame, load: str) -> Series:
+    """Return the points of an `accuracy_table` by a load, with their intervals of 95 %."""
+    level = drawn_levels(table[load], load)
+    ends = table["low"], table["high"]
+    return Series("measured, 95 % interval", level, table["accuracy"], *ends, joined=False)
+
+
+def chance_series(frame: pd.DataFrame, load: str) -> list[Series]:
+    """Return the accuracy of guesses among the options by a load; nothing where none are known."""
+    if "chance" not in frame or frame["chance"].isna().all():
+        return []
+    by_level = frame.groupby(load)["chance"].mean()
+    level = drawn_levels(by_level.index, load)
+    return [Series("chance", level, by_level, marked=False, faint=True, dashed=True)]

@@ -1,0 +1,404 @@
+"""The thresholds of each model: the GLM of Table 2, its fit, its rivals of Tables 3 and 6.
+
+Thresholds have two meanings (docs/glm_fit.md): the projection is of the paper's GLM, the crossing
+of the model itself.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.adaptive.design import describe_interval
+from cogniload_analysis.adaptive.replay import say_flag
+from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
+    compare_fits,
+    covers_grid,
+    goodness_of_fit,
+)
+from cogniload_analysis.cogniload.glm import (
+    INTERACTIONS,
+    TERMS,
+    LoadGLM,
+    compare_rho_terms,
+    fit_interactions,
+)
+from cogniload_analysis.cogniload.loads import LABELS, drawn_levels, level_panel
+from cogniload_analysis.cogniload.sections.accuracy import (
+    chance_series,
+    measured_series,
+    varying_loads,
+)
+from cogniload_analysis.cogniload.thresholds import (
+    UNKNOWN,
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    settle_crossing,
+)
+from cogniload_analysis.display import tables as tb
+from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.page import Content, Section
+from cogniload_analysis.stats import CONFIDENCE
+
+PROJECTION, CROSSING = "projection", "crossing"
+LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
+"""Which load each threshold is a level of."""
+
+DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
+MISFIT = 0.01
+"""Below this p, a fit counts as a misfit."""
+
+WIDE = 0.5
+"""An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1."""
+
+STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
+
+
+def thresholds_section(
+    frame: pd.DataFrame,
+    overview: tb.Table,
+    glms: Mapping[str, LoadGLM],
+    capacities: Mapping[str, Capacity],
+    notes: Mapping[str, Sequence[str]],
+    figures: Mapping[str, Figure],
+) -> Section:
+    """Return the section; the fits are of the models that are not at chance.
+
+    `notes` are what a reader of a model's estimates should know, and `figures` of the fits.
+    """
+    thresholds = threshold_table(glms, capacities)
+    content: list[Content] = [overview]
+    for model, glm in glms.items():
+        rows = thresholds[thresholds["model"] == model].to_dict("records")
+        said = [*map(say_threshold, rows), say_fit(glm), *map(say_flag, notes.get(model, ()))]
+        drawn = [figures[model]] if model in figures else []
+        content.append(Section(model, [said, *say_problems(glm), *drawn]))
+    several = len(frame[list(LABELS)].drop_duplicates()) > 1
+    responses = {model: frame[frame["model"] == model] for model in glms if several}
+    tables = [
+        tb.Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS),
+        tb.Table("glm", glm_table(glms), GLM_CAPTION, GLM),
+        tb.Table("aic", aic_table(responses), AIC_CAPTION, AIC),
+        tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
+    ]
+    shown = [table for table in tables if len(table.data)]
+    content += [Section("Fits", shown or ["A model at chance has no fits."], "fits", folded=True)]
+    return Section("Thresholds of each model", content, "models", folded=True)
+
+
+def say_problems(glm: LoadGLM) -> list[str]:
+    """Say what could not be estimated as usual, a note each."""
+    notes = []
+    if "Firth" in glm.estimator:
+        notes.append(
+            "Right and wrong answers are separated, so that maximum likelihood has no finite fit: "
+            f"this one is by {glm.estimator}."
+        )
+    if glm.problems:
+        problems = "; ".join(dict.fromkeys(glm.problems.values()))
+        notes.append(f"Not everything could be estimated: {problems}.")
+    return notes
+
+
+# --- The GLM (Table 2) ---------------------------------------------------------------------------
+
+GLM_CAPTION = (
+    "Coefficients of the GLM and its thresholds at 50 % accuracy, the projections, as Table 2 of "
+    f"the paper; only cells that are a grid have projections. {STARS}"
+)
+
+
+def _show_NT50(value: float, status: str) -> str:
+    side = re.match("always (above|below)", status)  # the side of 50 % on which it stays
+    return f"{tb.MISSING} ({side[1]})" if side else tb.set_number(value, DECIMALS["NT50"])
+
+
+GLM: tb.Columns = {
+    **tb.MODEL,
+    "beta_0, beta_0_p": ("β0", tb.starred(2)),
+    "beta_d, beta_d_p": ("βd", tb.starred(2)),
+    "beta_N, beta_N_p": ("βN", tb.starred(2)),
+    "beta_rho, beta_rho_p": ("βρ", tb.starred(2)),
+    "beta_rho2, beta_rho2_p": ("βρ²", tb.starred(2)),
+    "ECL50": ("ECL50 (projection)", tb.number(DECIMALS["ECL50"])),
+    "NT50, NT50_status": ("NT50 (projection)", _show_NT50),
+    "ID50": ("ID50 (projection)", tb.number(DECIMALS["ID50"])),
+}
+
+
+def glm_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
+    """Return the coefficients and thresholds of each model's `LoadGLM`, by model. Table 2.
+
+    The thresholds are projections: NaN where the cells are no grid.
+    """
+    rows = []
+    for model, glm in glms.items():
+        coefficients = {"": glm.params, "_se": glm.bse, "_p": glm.pvalues}
+        coefficients |= {f"_{end}": values for end, values in glm.conf_int().items()}
+        row = {"model": model, "estimator": glm.estimator, "responses": glm.nobs, "AIC": glm.aic}
+        row |= {"cells": len(glm.cells), "cells_all_right": glm.cells["failures"].eq(0).sum()}
+        row |= {"cells_all_wrong": glm.cells["successes"].eq(0).sum()}
+        for term in TERMS:
+            row |= {term + suffix: values[term] for suffix, values in coefficients.items()}
+        thresholds = projections(glm)
+        row |= {name: getattr(thresholds, name).value for name in LOAD_OF}
+        row |= {"NT50_status": thresholds.NT50.status}
+        rows.append(row | {"problems": "; ".join(dict.fromkeys(glm.problems.values()))})
+    return pd.DataFrame(rows)
+
+
+def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
+    """Return a GLM's thresholds if its cells are a grid, and none otherwise.
+
+    A few lines through the loads are no grid, and have no projection. `means` as for
+    `LoadGLM.thresholds`; where these can't be taken, the note says why.
+    """
+    if not covers_grid(glm.cells):
+        return Thresholds(*3 * [Threshold(note="the cells are no grid")])
+    try:
+        return glm.thresholds(means)
+    except ValueError as error:
+        return Thresholds(*3 * [Threshold(note=str(error))])
+
+
+def draw_fit(model: str, frame: pd.DataFrame, glm: LoadGLM, name: str) -> Figure:
+    """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
+
+    Points and curve are averages over the other loads; the intervals are Wilson's, 95 %.
+    """
+    by = "by each load, averaged over the others, and the GLM that was fitted."
+    panels = [_fit_panel(frame, glm, load) for load in varying_loads(frame)]
+    return Figure(name, f"Accuracy of {model} {by}", panels, share_y=True)
+
+
+def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
+    table = tb.accuracy_table(frame, load, confidence=CONFIDENCE)
+    series = [measured_series(table, load)]
+    if "beta_0" not in glm.problems:
+        levels, accuracy = _average_prediction(glm, load)
+        at = drawn_levels(levels, load)
+        series.append(Series(f"GLM, {glm.estimator}", at, accuracy, marked=False))
+    return level_panel(load, frame[load], [*series, *chance_series(frame, load)])
+
+
+def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the GLM's prediction along a load, averaged over the cells that were tested."""
+    cells, tested = glm.cells, glm.cells[load]
+    space = np.geomspace if load == "N" else np.linspace
+    levels = space(tested.min(), tested.max(), 60)
+    at = {other: np.tile(cells[other], len(levels)) for other in LABELS}
+    accuracy = glm.predict(**(at | {load: np.repeat(levels, len(cells))}))
+    weights = cells["successes"] + cells["failures"]
+    return levels, np.average(accuracy.reshape(len(levels), -1), axis=1, weights=weights)
+
+
+# --- Projections and crossings -------------------------------------------------------------------
+
+THRESHOLDS_CAPTION = (
+    "Capacity thresholds with their 95 % intervals: projections with the other loads at the means "
+    "of the cells, crossings at those of the paper's grid."
+)
+
+
+def show_threshold(meaning: str, name: str, value: float, least: float, most: float) -> str:
+    """Set a threshold: a crossing is known within a range, a projection goes as far as its line."""
+    if meaning == PROJECTION:
+        return tb.set_number(value, DECIMALS[name])
+    return tb.within(value, DECIMALS[name], least, most)
+
+
+def show_ends(meaning: str, name: str, low: float, high: float, least: float, most: float) -> str:
+    """Set the interval of a threshold."""
+    if math.isnan(low):
+        return tb.MISSING
+    return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
+
+
+def _show_estimate(*values: Any) -> str:
+    *threshold, status = values
+    shown = show_threshold(*threshold)
+    return status if shown == tb.MISSING else shown
+
+
+THRESHOLDS: tb.Columns = {
+    **tb.MODEL,
+    "threshold, meaning": ("Threshold", tb.form("{} ({})")),
+    "meaning, threshold, value, min_tested, max_tested, status": ("Estimate", _show_estimate),
+    "meaning, threshold, low, high, min_tested, max_tested": ("95 % interval", show_ends),
+    "value, method": ("Method", lambda value, method: tb.MISSING if math.isnan(value) else method),
+    "note": "Note",
+}
+
+ECL50_CROSSING: tb.Columns = {
+    "ECL50, min_tested, max_tested": (
+        "ECL50 (crossing)",
+        partial(show_threshold, CROSSING, "ECL50"),
+    ),
+    "ECL50_low, ECL50_high, min_tested, max_tested": (
+        "ECL50 95 %",
+        partial(show_ends, CROSSING, "ECL50"),
+    ),
+}
+"""The columns of a crossing of ECL50, which other sections have too."""
+
+
+def threshold_table(
+    glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]
+) -> pd.DataFrame:
+    """Return each model's projections and crossings, with interval, method and note, a row each.
+
+    Models whose cells are no grid have no projections. The other loads are at the means of the
+    cells for a projection, and at those of the paper's grid for a crossing.
+    """
+    rows = []
+    for model, glm in glms.items():
+        known = capacities[model]
+        meanings: dict[str, Thresholds | Capacity] = {CROSSING: known}
+        if covers_grid(glm.cells):
+            meanings = {PROJECTION: glm.thresholds(), CROSSING: known}
+        for meaning, at in meanings.items():
+            for name, load in LOAD_OF.items():
+                levels = glm.cells[load]
+                ends = levels.min(), levels.max()
+                if meaning == CROSSING:
+                    ends = tested_ends(known, name)
+                row = {"model": model, "threshold": name, "meaning": meaning}
+                row |= vars(getattr(at, name))
+                rows.append(row | {"min_tested": ends[0], "max_tested": ends[1]})
+    return pd.DataFrame(rows)
+
+
+def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
+    """Return a threshold and the ends of its interval, in columns that begin with a name."""
+    ends = {f"{name}_low": threshold.low, f"{name}_high": threshold.high}
+    return {name: threshold.value} | ends
+
+
+def tested_ends(capacity: Any, threshold: str) -> tuple[float, float]:
+    """Return the least and the largest load that a design can ask, where a crossing is known."""
+    return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
+
+
+def settle(capacity: Capacity, *, at_chance: bool = False) -> Capacity:
+    """Return a capacity without the crossings that its answers do not determine.
+
+    These are all of them at chance, and else those whose intervals pass both ends of the loads.
+    """
+    unknown = Threshold(status=UNKNOWN)
+    settled: dict[str, Any] = {
+        name: unknown if at_chance else settle_crossing(crossing, tested_ends(capacity, name))
+        for name in LOAD_OF
+        for crossing in [getattr(capacity, name)]
+    }
+    return replace(capacity, **settled)
+
+
+def say_threshold(row: Mapping[Any, Any]) -> str:
+    """Say a row of `threshold_table` in words."""
+    name, status, note = row["threshold"], row["status"], row["note"]
+    if row["meaning"] == CROSSING:
+        return _say_crossing(row)
+    if status == "not estimated":
+        return f"No {name} (projection): {note}."
+    if status != "crossing":
+        side = "More" if "above" in status else "Fewer"
+        why = "no NT50 (projection), with d and N at their means" + (f"; {note}" if note else "")
+        return f"{side} than half of the puzzles are solved, whatever the share of needles ({why})."
+    if name == "NT50" and row["high"] - row["low"] > WIDE:
+        value = f"about {100 * row['value']:.0f} %"
+        return f"NT50 (projection): {value}, but its interval is too wide to rely on it."
+    value, low, high = (tb.set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high"))
+    said = f"{name} (projection): {value} (95 % interval {low} to {high}, {row['method']}), "
+    side = "more" if row["rising"] else "fewer"
+    said += "with the other loads at their means. "
+    said += f"Above it, {side} than half of the puzzles are solved."
+    if not row["min_tested"] <= row["value"] <= row["max_tested"]:
+        tested = f"{row['min_tested']:g} to {row['max_tested']:g}"
+        said += f" It lies outside the {tested} that were tested."
+    return said
+
+
+def _say_crossing(row: Mapping[Any, Any]) -> str:
+    name = f"{row['threshold']} (crossing)"
+    if math.isnan(row["value"]):
+        if row["status"] == UNKNOWN:
+            return f"{name}: {row['status']}."
+        return f"No {name}: accuracy is {row['status']}, and {row['note']}."
+    crossing = Threshold(row["value"], row["low"], row["high"])
+    unit = " statements" if row["threshold"] == "ECL50" else ""
+    interval = describe_interval(crossing, (row["min_tested"], row["max_tested"]), unit)
+    if row["threshold"] != "NT50":
+        return f"{name}: {interval}."
+    moves = "rises" if row["rising"] else "falls"
+    return f"{name}: {interval}, where accuracy {moves}; {row['note']}."
+
+
+def say_fit(glm: LoadGLM) -> str:
+    """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
+    fit, known = goodness_of_fit(glm), compare_fits(glm)
+    if math.isnan(known["plain"]):
+        return "Too little is known to judge the GLM's fit."
+    error = f"where the sampling error is {fit.sampling_error:.1f}"
+    chi2 = f"(χ² {known['plain']:.1f} with {known['degrees']:.0f} degrees of freedom)"
+    if known["p"] >= MISFIT:
+        miss = f"its largest miss is {fit.miss:.1f} points at {fit.where}"
+        return f"The GLM fits: {miss}, {error} {chi2}."
+    misses = f"The GLM misses accuracy by up to {fit.miss:.1f} points, at {fit.where}"
+    if known["p"] < MISFIT:
+        return f"{misses}, {error} {chi2}."
+    return f"{misses}, {error}: too few levels to test the fit."
+
+
+# --- Its rivals (Tables 6 and 3) -----------------------------------------------------------------
+
+AIC_CAPTION = "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6."
+AIC: tb.Columns = {
+    **tb.MODEL,
+    "p_LR": ("p", tb.number(3)),
+    "aic_linear": ("AIC, linear", tb.number(3)),
+    "aic_quadratic": ("AIC, quadratic", tb.number(3)),
+}
+INTERACTIONS_CAPTION = (
+    "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3."
+)
+
+
+def _show_p_LR(p: float) -> str:
+    return tb.form("{:.3g}")(p) + tb.stars(p)
+
+
+INTERACTION: tb.Columns = {
+    **tb.MODEL,
+    "beta_dN": ("β d×N", tb.number(2)),
+    "p_dN": ("p d×N", _show_p_LR),
+    "beta_drho": ("β d×ρ", tb.number(2)),
+    "p_drho": ("p d×ρ", _show_p_LR),
+    "beta_Nrho": ("β N×ρ", tb.number(2)),
+    "p_Nrho": ("p N×ρ", _show_p_LR),
+    "beta_dNrho": ("β d×N×ρ", tb.number(2)),
+    "p_dNrho": ("p d×N×ρ", _show_p_LR),
+}
+
+
+def aic_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the `RhoComparison` of each model's responses, by model. Table 6."""
+    rows = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
+    return pd.DataFrame(rows)
+
+
+def interaction_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the `InteractionGLM` of each model's responses, by model. Table 3."""
+    rows = []
+    for model, own in responses.items():
+        fit, row = fit_interactions(own), {"model": model}
+        for term in INTERACTIONS:
+            row |= {term: fit.params[term], term.replace("beta", "p"): fit.p_LR[term]}
+        rows.append(row | {"problem": fit.problem})
+    return pd.DataFrame(rows)
