@@ -32,6 +32,7 @@ from lm_eval.models.api_models import TemplateAPI
 from lm_eval.utils import handle_non_serializable, hash_string, make_table, sanitize_list
 from tqdm import tqdm
 
+from cogniload_gen import benchmarks
 from cogniload_gen.files import whole_file, without_keys
 from lm_eval_tasks import server
 from lm_eval_tasks.adaptive import Search
@@ -268,7 +269,9 @@ def merge(
     config, search = first.configuration(), first.search(include_path)
     now = Run.of(config, first.what["until"])
     # tasks of others may load code by what they read of a model's arguments
-    loaded = load_tasks(now, include_path, first.model_args if include_path else {}, search)
+    ours = benchmarks.datasets()
+    given = {name: it for name, it in first.model_args.items() if include_path or name in ours}
+    loaded = load_tasks(now, include_path, given, search)
     for folder, begun in zip(folders, runs, strict=True):
         begun.refuse_another(folder, Run(now.what, first.model))
     answers = Answers(folders)

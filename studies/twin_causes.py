@@ -21,8 +21,9 @@ from cogniload_analysis import explain_failures
 HARDEST = 0.03
 """Share of needles that are of the kind that is too hard."""
 
-N, NEEDLES, ACCURACY, HARM = 100, 25, 0.5, 2 / 3
-"""Statements and needles of a puzzle, the share that is solved, and of slips that do harm."""
+N, NEEDLES, ACCURACY, HARM, GUESS = 100, 25, 0.5, 2 / 3, 0.0
+"""Statements and needles of a puzzle, the share that is solved, of slips that do harm, and of
+harmed attempts that a guess makes right."""
 
 
 class Model(NamedTuple):
@@ -57,7 +58,8 @@ def answer(
     lucky = draws.random() < ACCURACY ** model.shares.get("luck", 0)
     slips = np.flatnonzero(draws.random(len(needle)) < hazards(model, needle, hard))
     lost = (draws.random(len(slips)) < HARM).any()
-    return bool(lucky and not lost), int(slips[0]) if len(slips) else -1
+    right = lucky and (not lost or draws.random() < GUESS)
+    return right, int(slips[0]) if len(slips) else -1
 
 
 def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.DataFrame:

@@ -45,39 +45,6 @@ def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
     )
 
 
-def test_the_reader_agrees_with_the_labels_of_real_responses():
-    """The rules were mended on every second label first, then on the others too."""
-    samples = {
-        (re.search("Qwen2.5[^/]*|SmolLM2[^/]*", str(file))[0], sample["doc"]["id"]): sample
-        for file in (*RUNS.glob("*/**/samples_cogniload_worked_*.gz"), CHECKS["again"])
-        for sample in samples_of(file)
-    }
-    labels = (ROOT / "tests/cogniload/data/steps_real.jsonl").read_text("utf-8").splitlines()
-    counts = {"open": [0] * 6, "sealed": [0] * 6, "later": [0] * 6}
-    for number, label in enumerate(map(json.loads, labels)):
-        sample = samples[label["model"], label["id"]]
-        steps, clean = read_steps(sample["resps"][0][0], sample["doc"]), label["error"] is None
-        right = steps.first_error == label["first_error"], steps.error == label["error"]
-        facts = True, *right, clean, clean and steps.error is not None
-        halved = counts[label.get("half", "sealed" if number % 2 else "open")]
-        for i, fact in enumerate((True, *(steps.read and fact for fact in facts))):
-            halved[i] += fact
-    for half, (responses, claimed, first, kind, clean, accused) in counts.items():
-        assert (
-            f"| {half} | {responses} | {claimed} ({claimed / responses:.0%}) | "
-            f"{first} ({first / claimed:.0%}) | {kind} ({kind / claimed:.0%}) | "
-            f"{accused} of {clean} |"
-        ).replace("%", " %") in page("docs/steps.md")
-
-
-def test_the_lower_budget_loses_puzzles_of_many_statements(capsys):
-    assert main(["compare", str(CHECKS["limit_128"]), str(FILES[0])]) == 0
-    comparison = capsys.readouterr().out
-    assert "solves 19.0 points fewer" in comparison
-    assert "-33.3 to -9.1 points, p = 0.005; 42 puzzles that both answered" in comparison
-    assert "19 points fewer (9.1 to 33.3, p = 0.005)" in page("examples/real/README.md")
-
-
 def test_the_twins_of_the_first_run_are_counted_on_the_page_and_their_verdict_is_quoted():
     twins = samples_of(next(FILES[0].parent.glob("why/samples_*.gz")))
     right = {sample["doc"]["id"]: sample["acc"] for sample in samples_of(FILES[0])}

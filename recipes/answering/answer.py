@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("puzzles", type=Path, help="a file, or a folder of .parquet files")
     parser.add_argument("out", type=Path, help="the folder of the responses")
     parser.add_argument("--context-budget", type=int, default=CONTEXT_BUDGET)
-    given: dict[str, Any] = {"type": _read_object, "default": {}, "metavar": "JSON"}
+    given: dict[str, Any] = {"type": json.loads, "default": {}, "metavar": "JSON"}
     parser.add_argument("--sampling", **given, help='{"temperature": 0.6, ...}')
     parser.add_argument("--engine", **given, help="more arguments of vllm.LLM")
     parser.add_argument("--shard", default="1/1", help="I/N: files I, I + N, I + 2N, ... alone")
@@ -58,10 +58,6 @@ def main() -> None:
         with whole_file(out) as part:
             pq.write_table(pa.Table.from_pylist(rows), part)
         print(f"{out}: {len(rows)} responses")
-
-
-def _read_object(text: str) -> dict[str, Any]:
-    return dict(json.loads(text))
 
 
 def name_out(file: Path, arguments: argparse.Namespace) -> Path:

@@ -6,9 +6,8 @@ import pytest
 from harness import manager
 from lm_eval import simple_evaluate
 
-from cogniload_gen import GENERATOR_VERSION, benchmarks
+from cogniload_gen import GENERATOR_VERSION
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
-from cogniload_gen.hub import push
 from lm_eval_tasks.cogniload import task as cogniload
 from lm_eval_tasks.factor import task as factor
 
@@ -90,17 +89,3 @@ def test_documents_that_do_not_fit_are_refused_before_the_run(
     puzzles = {task.partition("_")[0]: parameters | {"context_budget": 2048}}
     with pytest.raises(ValueError, match=rf"{message}\S+ has \d+ .* 2048 "):
         simple_evaluate("dummy", tasks=[task], task_manager=manager(**puzzles), bootstrap_iters=1)
-
-
-@pytest.mark.parametrize(("task", "parameters"), [
-    ("cogniload_mini", {"d": [1, 3], "N": 5, "rho": 50, "num_puzzles": 2}),
-    (SYMBOLIC, {"suite": "symbolic", "num_puzzles": 1}),
-    (REALISTIC, {"suite": "realistic", "num_puzzles": 1}),
-])  # fmt: skip
-def test_published_rows_are_evaluated(task, parameters, tmp_path):
-    dataset, parameters = task.partition("_")[0], parameters | {"seed": 7}
-    push("me/p", dataset, **parameters, dry_run=tmp_path / "folder")
-    documents = load(task, path=str(tmp_path / "folder"), context_budget=4096).eval_docs
-    made = benchmarks.datasets()[dataset].puzzles(**parameters).table().to_pylist()
-    rows = [row | {"context_budget": 4096} for row in made]
-    assert sorted(documents, key=lambda row: row["id"]) == sorted(rows, key=lambda row: row["id"])

@@ -16,7 +16,6 @@ import torch
 import yaml
 from experiments import (
     Run,
-    last_checkpoint,
     make_model,
     over_seeds,
     printed,
@@ -85,13 +84,6 @@ def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
     assert {*tables["table5"]["context"][tables["table5"]["source"] == "here"]} == {0, 20}
     assert (out / "seed-1/Course-8/model/model.safetensors").exists()
     assert not list(out.rglob("checkpoints"))
-
-
-def test_a_run_goes_on_from_its_last_whole_checkpoint(tmp_path):
-    for step, state in ((9, '{"global_step": 9}'), (10, '{"global_step": 10}'), (11, "{")):
-        (tmp_path / f"checkpoint-{step}").mkdir()
-        (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text(state, "utf-8")
-    assert last_checkpoint(tmp_path) == str(tmp_path / "checkpoint-10")
 
 
 def test_the_errors_are_those_over_the_seeds():
