@@ -281,14 +281,14 @@ def score_attempts(sample: Sample) -> list[Sample]:
     """
     first, *others = split_attempts(sample)
     with suppress(*MALFORMED):
-        return [first, *(each | _metrics_again(each) for each in others)]
+        return [first, *(each | _metrics_again(each, score_sample(each)) for each in others)]
     return [sample]
 
 
-def _metrics_again(sample: Sample) -> dict[str, Any]:
-    scored, doc = score_sample(sample), sample["doc"]
-    steps = step_metrics(read_responses(sample)[0], doc)
-    return score_metrics(scored) | steps | split_failure(doc, int(scored.correct))
+def _metrics_again(sample: Sample, scored: Score) -> dict[str, Any]:
+    doc = sample["doc"]
+    metrics = score_metrics(scored) | step_metrics(read_responses(sample)[0], doc)
+    return metrics | split_failure(doc, int(scored.correct))
 
 
 def score_sample(sample: Mapping[str, Any]) -> Score:
@@ -408,12 +408,10 @@ def _score(
                 file = stack.enter_context(part.open("w", encoding="utf-8"))
             outcomes[scored.outcome] += 1
             changed += sample.get("outcome") not in (None, scored.outcome.value)
-            if file or steps:
-                read = step_metrics(read_responses(sample)[0], doc)
-                if facts := read.get("steps_read"):
-                    errors[(facts["error"] or "none") if facts["read"] else "not read"] += 1
+            metrics = _metrics_again(sample, scored) if file or steps else {}
+            if facts := metrics.get("steps_read"):
+                errors[(facts["error"] or "none") if facts["read"] else "not read"] += 1
             if file:
-                metrics = score_metrics(scored) | read | split_failure(doc, int(scored.correct))
                 file.write(json.dumps(_replace_metrics(sample, metrics)) + "\n")
     return Scored(outcomes, errors, changed, out=target)
 

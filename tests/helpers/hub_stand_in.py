@@ -22,16 +22,14 @@ TASKS = {"question-answering", "text-generation", "text-classification"}
 
 
 class Hub:
-    """One repository, of a data set or a model, and what was asked of it.
+    """One repository of a data set, and what was asked of it.
 
     `failures` are parts of requests: one that has the first of them fails, once, with its status.
-    `usual` is what the owner's new repositories are where a request does not say it.
     """
 
     def __init__(self, url: str):
         self.url = url
         self.name = self.private = None
-        self.usual = "public"
         self.files: dict[str, bytes] = {}
         self.large: dict[str, bytes] = {}
         self.commits: list[dict] = []
@@ -56,7 +54,7 @@ class Hub:
         public = method in ("GET", "HEAD") or path.startswith(("/lfs/", "/api/validate-yaml"))
         if not public and token != f"Bearer {TOKEN}":
             return 401, {}, b'{"error": "Invalid credentials"}'
-        mine = rf"/(?:api/)?(?:datasets/|models/)?{self.name}"
+        mine = rf"/(?:api/)?(?:datasets/)?{self.name}"
         for pattern, handle in (
             (r"/api/validate-yaml", self.validate),
             (r"/api/repos/create", self.create),
@@ -84,7 +82,7 @@ class Hub:
         if self.name == name:
             return 409, {"url": f"{self.url}/datasets/{name}"}
         self.name = name
-        self.private = asked.get("visibility", self.usual) == "private"
+        self.private = asked.get("visibility") == "private"
         self.files[".gitattributes"] = b"*.parquet filter=lfs"
         return 200, {"url": f"{self.url}/datasets/{name}"}
 
@@ -154,8 +152,6 @@ def valid(card: str) -> bool:
     data = yaml.safe_load(card.split("---")[1])
     if data["license"] not in LICENSES or not all(len(code) in (2, 3) for code in data["language"]):
         return False
-    if "pipeline_tag" in data:  # of a model
-        return data["pipeline_tag"] in TASKS
     return (
         set(data["task_categories"]) <= TASKS
         and set(data["size_categories"]) <= SIZES

@@ -184,8 +184,6 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
 @pytest.mark.parametrize(("dataset", "parameters", "message"), [
     ("factor", {"split": "pretrain"}, "split must be one of train, .* got pretrain"),
     ("factor", {"tokenizer": len}, "tokenizer of what is published must have a name"),
-    ("other", {}, "dataset must be one of cogniload, factor, got 'other'"),
-    ("cogniload", {"x": 1}, "cogniload takes d, .*got 'x'"),
 ])  # fmt: skip
 def test_other_puzzles_are_refused(tmp_path, dataset, parameters, message):
     with pytest.raises(ValueError, match=message):
