@@ -11,7 +11,7 @@ import mlcroissant
 import pyarrow.parquet as pq
 import pytest
 from command_line import main, refusal, run_python
-from hub_stand_in import TOKEN, hub, valid
+from hub_stand_in import TOKEN, hub
 from huggingface_hub import DatasetCard, DatasetCardData
 
 import cogniload_dataset
@@ -91,10 +91,10 @@ def test_mlcroissant_validates_and_reads(published):
 
 def test_the_card(published):
     content = (published / "README.md").read_text("utf-8")
-    assert valid(content)
     card = DatasetCard(content)  # which raises for metadata that is no mapping
     known = DatasetCardData.__init__.__kwdefaults__.keys()
     assert card.data.to_dict().keys() - known == {"configs", "tags", "puzzles"}
+    assert (card.data.license, card.data.size_categories) == ("apache-2.0", ["n<1K"])
     configs = datasets.utils.metadata.MetadataConfigs.from_dataset_card_data(card.data)
     assert list(configs) == [NAME]
     assert CANARY in card.text
@@ -177,7 +177,6 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
     assert len(found.record_sets) == 4
     assert described["citeAs"].count("title = {FACTOR") == 1
     card = dataset_card("me/puzzles", sets)
-    assert valid(str(card))
     assert card.text.count("title  = {FACTOR") == card.text.count("title     = {CogniLoad") == 1
 
 
