@@ -139,9 +139,8 @@ def retrieve(parser: "Parser", words: Words) -> None:
     arguments = parser.parse_args(words)
     from tqdm import tqdm
 
-    from cogniload_gen.factor.recall import lines, measure, write_csv
-    from cogniload_gen.factor.retrieval import check_retrieval
-    from cogniload_gen.files import EXISTS
+    from cogniload_gen.factor.retrieval import check_retrieval, lines, measure
+    from cogniload_gen.files import EXISTS, whole_file
     from cogniload_gen.tables import read_puzzles
 
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
@@ -168,7 +167,8 @@ def retrieve(parser: "Parser", words: Words) -> None:
     results = measure(tqdm(rows, unit=" puzzles", disable=None), retrievals, tokenizer)
     print("\n".join(lines(results)))
     if arguments.out:
-        write_csv(results, arguments.out, force=arguments.force)
+        with whole_file(arguments.out, force=arguments.force) as temporary:
+            results.to_csv(temporary, index=False)
 
 
 # --- run ------------------------------------------------------------------------------------------

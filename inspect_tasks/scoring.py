@@ -109,16 +109,19 @@ def accuracy_by_change(scores: list[SampleScore]) -> dict[str, float]:
 
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
-    """Return the thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50 in d."""
-    return with_ends(vars(cogniload_analysis.fit_load_glm(frame_of(scores)).thresholds()))
+    """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
+    known = cogniload_analysis.cogniload.known_thresholds
+    glm, _ = known.fit_run(frame_of(scores))
+    return with_ends(vars(known.projections(glm)))
 
 
 @run_metric
 def crossings(scores: list[SampleScore]) -> dict[str, float]:
     """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
-    capacity = cogniload_analysis.estimate_capacity(frame_of(scores))
-    names = ("ECL50", "NT50", "ID50")
-    return with_ends({f"{name}_crossing": getattr(capacity, name) for name in names})
+    known = cogniload_analysis.cogniload.known_thresholds
+    _, capacity = known.fit_run(frame_of(scores))
+    crossings = known.inside_crossings(capacity)
+    return with_ends({f"{name}_crossing": at for name, at in crossings.items()})
 
 
 @run_metric
@@ -140,6 +143,7 @@ def decay(scores: list[SampleScore]) -> dict[str, float]:
 def frame_of(scores: list[SampleScore]) -> pd.DataFrame:
     """Return puzzles and whether each was solved, `correct`, as the fits take them."""
     frame = pd.DataFrame([sample.sample_metadata or {} for sample in scores])
+    frame["id"] = [sample.sample_id for sample in scores]
     frame["correct"] = [(sample.score.metadata or {})["acc"] for sample in scores]
     return frame.assign(rho=frame["rho"] / 100) if "rho" in frame else frame
 

@@ -67,7 +67,7 @@ class Load:
 
     `dtype` is the column's type in pandas. With `percent`, a fraction is printed in percent, and
     `heading` must say so. `show` sets one level in print. With `in_task`, a task's name says the
-    level, so that the table of runs leaves it out.
+    level, so that the table of runs leaves it out. Of a `harder` one, greater levels are harder.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Load:
     percent: bool = False
     show: Callable[[Any], str] = "{:g}".format
     in_task: bool = False
+    harder: bool = False
 
     @property
     def printed_name(self) -> str:

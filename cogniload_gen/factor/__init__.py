@@ -41,7 +41,7 @@ class Factor(Benchmark):
 
         And for a row whose retrieved prompt lacks a needed statement: no step can be judged by it.
         """
-        from cogniload_gen.factor.first_error import read_factor_steps
+        from cogniload_gen.factor.reading.steps import read_factor_steps
 
         if margin is not None:
             raise ValueError(f"margin is not for {self.title}, got {margin}")

@@ -36,7 +36,7 @@ TRAINING_SETS = {
 
 NOISES = ("close", "general")
 ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
-"""The kinds of a first error (T5 of first_error.py)."""
+"""The kinds of a first error (T5 of reading/steps.py)."""
 
 MAX_N = 1000
 MAX_CONTEXT = 1_000_000

@@ -11,7 +11,7 @@ from typing import NamedTuple, Unpack
 
 from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_texts
-from cogniload_gen.factor.reading.answer import Reading, read_number, read_variables
+from cogniload_gen.factor.reading.answer import read_number, read_variables
 from cogniload_gen.factor.reading.equations import in_order
 from cogniload_gen.factor.reading.text import WORDS
 from cogniload_gen.responses.context_budget import is_cut_off
@@ -101,31 +101,18 @@ def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         raise ValueError(f"target must be an integer in the symbolic suite, got {brief(target)}")
     if not isinstance(question, str | None):
         raise ValueError(f"question must be a text, got {brief(question)}")
-    if is_cut_off(**counts):
-        return without_answer(FactorOutcome.MAX_CONTEXT, "cut off by the context budget")
-    if not response.strip():
-        return without_answer(FactorOutcome.MAX_CONTEXT, "blank")
+    if is_cut_off(**counts) or not response.strip():
+        why = "cut off by the context budget" if response.strip() else "blank"
+        return Score(FactorOutcome.MAX_CONTEXT, None, None, why, {"missing": [], "extra": []})
     if isinstance(target, int) and suite == "symbolic":
-        return judge(read_variables(response, target), answer)
-    return judge(read_number(response, question), answer)
-
-
-def without_answer(
-    outcome: FactorOutcome, explanation: str, place: tuple[int, int] | None = None
-) -> Score:
-    """Return the score of a response that gives no answer."""
-    return Score(outcome, None, place, explanation, {"missing": [], "extra": []})
-
-
-def judge(reading: Reading, answer: str) -> Score:
-    """Compare what was read with the gold answer."""
-    if reading.value is None:
-        reason = (
-            "no statement gives an answer" if reading.place is None else EXPLANATIONS[reading.rule]
-        )
-        return without_answer(FactorOutcome.NO_ANSWER, f"{reading.rule}: {reason}", reading.place)
-    read, gold = (set(text.split(", ")) - {"none"} for text in (reading.value, answer))
-    outcome = FactorOutcome.CORRECT if read == gold else FactorOutcome.WRONG_SET
-    explanation = f"{reading.rule}: {EXPLANATIONS[reading.rule]}"
-    details = {"missing": in_order(gold - read), "extra": in_order(read - gold)}
-    return Score(outcome, reading.value, reading.place, explanation, details)
+        value, rule, place = read_variables(response, target)
+    else:
+        value, rule, place = read_number(response, question)
+    reason = EXPLANATIONS[rule] if value or place else "no statement gives an answer"
+    outcome, extra, missing = FactorOutcome.NO_ANSWER, set[str](), set[str]()
+    if value is not None:
+        read, gold = (set(text.split(", ")) - {"none"} for text in (value, answer))
+        outcome = FactorOutcome.CORRECT if read == gold else FactorOutcome.WRONG_SET
+        extra, missing = read - gold, gold - read
+    details = {"missing": in_order(missing), "extra": in_order(extra)}
+    return Score(outcome, value, place, f"{rule}: {reason}", details)

@@ -50,9 +50,11 @@ def capacity(analysis: Any, loads: Loads) -> dict[str, float | None]:
     """Return the capacity thresholds of the paper's GLM (section 3.1.3), by name.
 
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
-    that does not exist or can't be estimated; the log says why.
+    that a report doesn't print either, as its load is not known to matter; the log says why.
     """
-    return numbers(vars(analysis.fit_load_glm(frame_of(loads)).thresholds()))
+    known = analysis.cogniload.known_thresholds
+    glm, _ = known.fit_run(frame_of(loads))
+    return numbers(vars(known.projections(glm)))
 
 
 def crossings(analysis: Any, loads: Loads) -> dict[str, float | None]:
@@ -60,8 +62,10 @@ def crossings(analysis: Any, loads: Loads) -> dict[str, float | None]:
 
     Units, and None, are as for `capacity`. No shape is assumed but that of `estimate_capacity`.
     """
-    estimate = analysis.estimate_capacity(frame_of(loads))
-    return numbers({f"{name}_crossing": getattr(estimate, name) for name in THRESHOLDS})
+    known = analysis.cogniload.known_thresholds
+    _, estimate = known.fit_run(frame_of(loads))
+    inside = known.inside_crossings(estimate)
+    return numbers({f"{name}_crossing": at for name, at in inside.items()})
 
 
 def frame_of(loads: Loads) -> pd.DataFrame:

@@ -99,6 +99,9 @@ def assert_cells_explain_the_tables(folder):
         thresholds = thresholds.set_index(["model", "threshold"])
         for name, threshold in vars(glm.thresholds()).items():
             stored = thresholds.loc[(model, name)]
+            if stored["status"] == "not determined":  # its load is not known to matter
+                assert np.isnan(stored["value"])
+                continue
             assert stored["status"] == threshold.status
             np.testing.assert_allclose(threshold.value, stored["value"], rtol=1e-6)
     sums = cells.groupby("model")[["successes", "failures"]].sum()

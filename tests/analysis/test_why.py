@@ -57,7 +57,7 @@ def test_planted_causes_are_named_and_no_others(cause):
     assert (why.shares["high"].max() == 1) == alone  # the end itself, not what comes close to it
     named = why.shares[why.shares["cause"].isin(why.causes)]
     assert named["share"].sum() > 0.7
-    assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[2]
+    assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[0]
 
 
 @pytest.mark.parametrize("again", [True, False])
@@ -167,7 +167,7 @@ def test_the_puzzles_that_a_change_cures_are_known_by_their_ids():
 
 
 def test_without_again_the_failure_itself_is_the_reference():
-    frame = frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40)
+    frame = frame_of(original="0" * 60, needles="1" * 60, tail="0" * 60)
     why = explain_failures(with_loads(frame))
     assert {*why.effects["against"]} == {"original", "tail"}
     assert why.causes == ("distraction",)
@@ -199,10 +199,26 @@ def test_without_again_what_a_guess_cures_is_no_cause(accuracy):
     assert cured == 12  # so that the failure itself is no fair reference
 
 
+def test_a_cause_takes_sixty_failures_and_comes_first_with_its_interval():
+    """FACTOR's, whose causes are those of single changes."""
+    columns = {"again": "0", "context_0": "1"}
+    few, enough = (
+        explain_failures(
+            frame_of(original="0" * n, **{name: mark * n for name, mark in columns.items()})
+        )
+        for n in (59, 60)
+    )
+    assert few.causes == ()
+    assert few.verdict[0].endswith("too few failures were tried with a change (59 of 60).")
+    assert enough.causes == ("context",)
+    start = "It fails because of the context around the task (+100 points, +88 to +100)."
+    assert enough.verdict[0] == start
+
+
 def test_what_spoils_is_no_cause_and_where_another_change_cures_more_it_is_no_luck():
-    tried = {"original": "0" * 40, "again": "1" * 20 + "0" * 20}
+    tried = {"original": "0" * 60, "again": "1" * 30 + "0" * 30}
     for mark, causes in (("0", ("luck",)), ("1", ("words",))):
-        frame = frame_of(**tried, names=mark * 40)
+        frame = frame_of(**tried, names=mark * 60)
         assert explain_failures(frame).causes == causes
         assert explain_failures(with_loads(frame)).causes == causes
 

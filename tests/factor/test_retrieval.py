@@ -21,7 +21,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_cli import main
 from cogniload_gen import generate_factor, solve
-from cogniload_gen.factor import recall, retrieval
+from cogniload_gen.factor import retrieval
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, check_retrieval, retrieve, split
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
@@ -253,7 +253,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, name):
 def test_recall_and_closure_agree_with_a_count_made_apart():
     rows = [row for row in ROWS["realistic"] if row["op"] == 5 and row["context"]]
     asked = [Retrieval(name, budget) for name in ("bm25", "oracle") for budget in (120, 500)]
-    found = recall.measure(rows, asked)
+    found = retrieval.measure(rows, asked)
     assert [*zip(found["retriever"], found["budget"], strict=True)] == [
         (each.retriever, each.budget) for each in asked
     ]
@@ -266,7 +266,7 @@ def test_recall_and_closure_agree_with_a_count_made_apart():
         assert recalled.puzzles == len(rows)
         assert recalled.recall == sum(a for a, _ in held) / sum(b for _, b in held)
         assert recalled.closure == sum(a == b for a, b in held) / len(held)
-    cells = recall.measure(ALL, [Retrieval("random", 100)])
+    cells = retrieval.measure(ALL, [Retrieval("random", 100)])
     assert {*cells[["suite", "N", "context"]].itertuples(index=False, name=None)} == {
         (row["suite"], row.get("op") or row["N"], row["context"]) for row in ALL
     }
@@ -275,13 +275,13 @@ def test_recall_and_closure_agree_with_a_count_made_apart():
 
 @given(st.integers(0, 40), st.integers(1, 40))
 def test_the_interval_of_a_share_is_wilson_s(count, of):
-    low, high = recall.share_interval(min(count, of), of)
+    low, high = retrieval.share_interval(min(count, of), of)
     expected = proportion_confint(min(count, of), of, alpha=0.1, method="wilson")
     assert (low, high) == pytest.approx(expected, abs=1e-9)
 
 
 def interval(pairs):
-    return recall.ratio_interval(*(pd.Series(each) for each in zip(*pairs, strict=True)))
+    return retrieval.ratio_interval(*(pd.Series(each) for each in zip(*pairs, strict=True)))
 
 
 def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
@@ -290,14 +290,14 @@ def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
     held = 0
     for _ in range(400):
         needed, shares = draw.integers(3, 10, 60), draw.choice((0.2, 0.5, 0.8), 60)
-        low, high = recall.ratio_interval(
+        low, high = retrieval.ratio_interval(
             pd.Series(draw.binomial(needed, shares)), pd.Series(needed)
         )
         held += low <= 0.5 <= high
     assert 0.85 <= held / 400 <= 0.95
     # Where all puzzles agree, it is that of so many puzzles: few of them prove little.
     for found, puzzles in product((0, 1, 3), (1, 5, 50)):
-        expected = recall.share_interval(2 * puzzles * found / 3, 2 * puzzles)
+        expected = retrieval.share_interval(2 * puzzles * found / 3, 2 * puzzles)
         assert interval([(found, 3), (2 * found, 6)] * puzzles) == pytest.approx(expected)
         assert expected[1] - expected[0] > 0.02
     # Of statements in equal numbers it is that of a mean, by the deviation of a sample.
@@ -324,7 +324,7 @@ def test_the_command_measures_made_and_read_puzzles_alike(tmp_path, capsys):
         assert capsys.readouterr().out == made
         assert (tmp_path / f"{suffix}.csv").read_text() == (tmp_path / "made.csv").read_text()
     table = pd.read_csv(tmp_path / "made.csv")
-    assert [*table.columns[:9]] == [*recall.CELL, "puzzles", "needed", "found"]
+    assert [*table.columns[:9]] == [*retrieval.CELL, "puzzles", "needed", "found"]
     assert [*table.iloc[3, :7]] == ["realistic", 3, 600, "close", "oracle", 400, 4]
 
 

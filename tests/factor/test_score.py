@@ -84,9 +84,8 @@ def test_every_foreign_word_counts(mark, word):
     word = word.replace("_", " ")
     meaning = next(
         english
-        for words in WORDS["languages"].values()
-        for foreign, english in words.items()
-        if re.fullmatch(foreign, word)
+        for english, words in WORDS["languages"].items()
+        if any(re.fullmatch(foreign, word) for foreign in words)
     )
     sentence, reading = CASES["meanings"][meaning]
     # the mark is a word for "all", which counts for nothing and shows the language

@@ -12,7 +12,7 @@ from limits import within
 
 from cogniload_gen.benchmarks import read_steps, score
 from cogniload_gen.factor import generate_factor
-from cogniload_gen.factor.first_error import read_factor_steps
+from cogniload_gen.factor.reading.steps import read_factor_steps
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
 from cogniload_gen.responses.claims import MOST_WORDS
 

@@ -8,7 +8,7 @@ rate is known; the lapse rate is estimated with the coefficients of eta (Wichman
 
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
@@ -64,6 +64,7 @@ class LoadGLM:
     `means` is where the thresholds hold the other knobs. `guesses` holds the guess rate by d; it
     is empty for the paper's GLM, whose accuracy falls to 0. `correlation` is that of answers to one
     cell beyond the fit, if it is known from elsewhere: the thresholds' intervals are wider for it.
+    `unknown` says of thresholds, by name, why they are unknown to the reader of a report.
     """
 
     params: pd.Series
@@ -79,6 +80,7 @@ class LoadGLM:
     profile: pd.DataFrame | None = None
     guesses: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
     correlation: float = 0.0
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def nobs(self) -> int:

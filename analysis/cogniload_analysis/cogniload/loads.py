@@ -10,7 +10,11 @@ from cogniload_analysis.display.figures import Panel, Series
 from cogniload_analysis.frame import Load, column, read_count, read_integer
 from cogniload_gen.benchmark import Row
 
-LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))
+LOADS = (
+    Load("d", "d", harder=True),
+    Load("N", "N", harder=True),
+    Load("rho", "ρ [%]", "float64", percent=True),
+)
 
 LABELS = {
     "d": "Intrinsic difficulty d",

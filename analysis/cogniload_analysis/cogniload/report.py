@@ -1,13 +1,10 @@
 """CogniLoad's part of the report: every model is fitted once, and the sections show the fits."""
 
-from dataclasses import replace
-
 import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.cogniload.capacity.design import estimate_capacity
-from cogniload_analysis.cogniload.glm import fit_soundly
+from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, fit_run
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections
 from cogniload_analysis.cogniload.sections.adaptive import adaptive_section, find_replays
@@ -22,9 +19,8 @@ from cogniload_analysis.cogniload.sections.first_screen import (
 )
 from cogniload_analysis.cogniload.sections.languages import languages_sections
 from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranking_table
-from cogniload_analysis.cogniload.sections.thresholds import draw_fit, settle, thresholds_section
+from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.display.page import Findings, name_file
-from cogniload_analysis.display.verdict import is_at_chance
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -32,16 +28,15 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     loads = [load.name for load in LOADS]
     responses = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
     names = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
-    at_chance = [model for model, rows in responses.items() if is_at_chance(rows, LOADS)]
     replays = find_replays(responses)
     glms, capacities, notes = {}, {}, {}
     for model, rows in tqdm(responses.items(), "fitting", unit="model", disable=None):
-        glm, run = fit_soundly(rows), replays.get(model)
-        capacity = run.estimate if run else estimate_capacity(rows)
+        run = replays.get(model)
+        glms[model], capacities[model] = fit_run(rows, run.estimate if run else None)
         if not run and rows["id"].is_unique:
-            glm = replace(glm, correlation=capacity.correlation)
-            notes[model] = [*capacity.flags, *question_drift(rows[loads], rows["correct"])]
-        glms[model], capacities[model] = glm, settle(capacity, at_chance=model in at_chance)
+            drift = question_drift(rows[loads], rows["correct"])
+            notes[model] = [*capacities[model].flags, *drift]
+    at_chance = [model for model, glm in glms.items() if AT_CHANCE in glm.unknown.values()]
     fitted = {model: glm for model, glm in glms.items() if model not in at_chance}
     several = len(frame[loads].drop_duplicates()) > 1
     # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
@@ -51,7 +46,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     breaking, breaks = breaks_section(frame, names)
     adaptive, curves = adaptive_section(replays, names)
     ranking = ranking_table(glms, capacities)
-    overview = overview_table(frame, ranking, at_chance)
+    overview = overview_table(frame, glms, capacities)
     first_errors = {row["model"]: say_first_error(row) for row in breaks.to_dict("records")}
     verdicts = [
         describe_verdict(

@@ -62,12 +62,6 @@ class Threshold:
     note: str = ""
 
 
-def settle_crossing(crossing: Threshold, tested: tuple[float, float]) -> Threshold:
-    """Return a crossing, unknown where its interval passes both ends of the tested loads."""
-    passes = crossing.low < tested[0] and crossing.high > tested[1]
-    return Threshold(status=UNKNOWN) if passes else crossing
-
-
 @dataclass(frozen=True)
 class Thresholds:
     """The three capacity thresholds of one model."""

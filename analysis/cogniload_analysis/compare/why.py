@@ -6,7 +6,7 @@ tried again, so a change is compared with `again`, not with the failure.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
@@ -17,11 +17,9 @@ from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import adjust, compare_solved
 from cogniload_analysis.frame import Load
-from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 
-SAY = Sentences("why")
 Effect = Mapping[Any, Any]
 """A row of `Why.effects`."""
 
@@ -30,6 +28,9 @@ FAILED, SOLVED = "failed", "solved"
 
 NO_CURE = ("until", ONLY, "question=state")
 """Changes whose success is none of the puzzle's: they are about another answer."""
+
+ENOUGH_FAILURES = 60
+"""Fewest failures with twins that name a cause (studies/twin_causes.py)."""
 
 LEAST_LUCK = 0.05
 """Share of failures that a second attempt solves: above it, they may be luck."""
@@ -64,27 +65,62 @@ class Why:
     shares: pd.DataFrame | None = None
 
     @property
+    def failures(self) -> int:
+        """How many failures were tried with a change."""
+        return int(self.effects.loc[self.effects["of"] == FAILED, "puzzles"].max())
+
+    @property
     def verdict(self) -> list[str]:
         """The verdict, in at most five sentences: the causes, then what shows them."""
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        failures = max((row["puzzles"] for row in rows.values()), default=0)
-        first = "again" if AGAIN in by_change else "no_again"
-        sentences = [SAY(first, by_change.get(AGAIN, {"puzzles": failures}))]
-        named = {cause: SAY(f"cause_{cause}") for cause in self.causes}
-        if self.shares is not None and named:
-            shares: Any = self.shares[self.shares["cause"].isin(named)].to_dict("records")
-            parts = [SAY("share", {**row, "cause": named[row["cause"]]}) for row in shares]
-            sentences.append(SAY("shares", shares=", ".join(parts)))
-        shown = (by_change.get(CURES_BY_CAUSE.get(cause, "")) for cause in named)
-        without = ((row, SAY(f"without_{row['change']}")) for row in shown if row)
-        sentences += [SAY("effect", row, what=what) for row, what in without]
+        said = [self._say_causes(by_change)]
+        tried = "none was tried again unchanged, so luck is unknown: a change counts if it cures "
+        tried += "more puzzles than it breaks"
+        if AGAIN in by_change:
+            tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
+        said.append(f"Of {self.failures} failures, {tried}.")
+        for change in dict.fromkeys(CURES_BY_CAUSE.get(cause, "") for cause in self.causes):
+            if row := by_change.get(change):
+                solved = f"{row['turned']} of {row['puzzles']} are solved ({_show_points(row)})"
+                said.append(f"{WITHOUT[change]}, {solved}.")
         if (NEEDLES, TAIL) in rows:
-            sentences.append(SAY("partner", rows[NEEDLES, TAIL]))
+            row = rows[NEEDLES, TAIL]
+            said.append(
+                f"Without the hay, {100 * row['share']:.0f} % are solved; in an equally short text "
+                f"with hay, {100 * row['against_share']:.0f} % (difference {_show_points(row)}). "
+                "Without hay, merely naming the last value is right too."
+            )
         if ONLY in by_change:
-            sentences.append(SAY("only", by_change[ONLY]))
-        causes = SAY("named", causes=" and ".join(named.values())) if named else SAY("unnamed")
-        return [causes, *sentences[:4]]
+            row = by_change[ONLY]
+            said.append(
+                "The single statement at which it breaks is applied correctly in "
+                f"{row['turned']} of {row['puzzles']}."
+            )
+        return said[:5]
+
+    def _say_causes(self, by_change: Mapping[str, Effect]) -> str:
+        """Say the causes with their intervals, or why there is none."""
+        if self.failures < ENOUGH_FAILURES:
+            return (
+                "Why it fails is open: too few failures were tried with a change "
+                f"({self.failures} of {ENOUGH_FAILURES})."
+            )
+        if not self.causes:
+            return (
+                "No change that was tried is known to cure more than chance: the cause is not "
+                "among them, or the puzzles are too few."
+            )
+        shares = {} if self.shares is None else self.shares.set_index("cause").to_dict("index")
+        named = []
+        for cause in self.causes:
+            if row := shares.get(cause):
+                share, low, high = (100 * row[name] for name in ("share", "low", "high"))
+                size = f"{share:.0f} % of its slips, {low:.0f} to {high:.0f}"
+            else:
+                size = _show_points(by_change[CURES_BY_CAUSE.get(cause, AGAIN)])
+            named.append(f"{CAUSES[cause]} ({size})")
+        return f"It fails because of {' and '.join(named)}."
 
     @property
     def telling(self) -> str:
@@ -92,6 +128,11 @@ class Why:
         change = CURES_BY_CAUSE.get(self.causes[0], "") if self.causes else ""
         most = max(self.cures, key=lambda change: len(self.cures[change]), default="")
         return change if self.cures.get(change) else most
+
+
+def _show_points(row: Effect) -> str:
+    ends = " to ".join(f"{100 * row[end]:+.0f}" for end in ("low", "high"))
+    return f"{100 * row['difference']:+.0f} points, {ends}"
 
 
 def split_id(id: str) -> tuple[str, str]:
@@ -133,8 +174,8 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
     trials = count_trials(frame)
     fitted, shares = explain_trials(trials) if trials else (None, None)
-    causes = _name_causes(effects, results, fitted)
-    return Why(effects, causes, cures, shares)
+    why = Why(effects, _name_causes(effects, results, fitted), cures, shares)
+    return why if why.failures >= ENOUGH_FAILURES else replace(why, causes=())
 
 
 def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
@@ -230,6 +271,35 @@ def _effect(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
     shares = {"turned": int(mine.sum()), "share": mine.mean(), "against_share": theirs.mean()}
     return row | shares | {"difference": float(apart.value)} | numbers
 
+
+CAUSES = {
+    "distraction": "distraction, the hay",
+    "work": "the work of the needles",
+    "length": "the length of the text",
+    "beginning": "the beginning of the text, which it loses",
+    "memory": "memory",
+    "question": "not knowing what to track",
+    "words": "the words, not the task",
+    "context": "the context around the task",
+    "search": "searching the text back and forth",
+    "finding": "what it does not find in the text",
+    "step": "a step that is too hard, even alone",
+    "luck": "luck: the same puzzle is often solved when tried again, and no change helps more",
+}
+"""The causes in words."""
+
+WITHOUT = {
+    NEEDLES: "Without the hay",
+    TAIL: "With the last statements alone",
+    "from": "From a later true state",
+    "reminder": "With reminders",
+    "names": "With other names",
+    "question=first": "With the question first",
+    "context=0": "Without filler and noise",
+    "order=solved": "In the order of the solution",
+    "needed": "With nothing but what the answer needs",
+}
+"""The changes in words."""
 
 CURES_BY_CAUSE = {
     "distraction": NEEDLES, "work": TAIL, "length": TAIL, "beginning": "from", "memory": "reminder",

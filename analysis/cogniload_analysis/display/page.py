@@ -35,12 +35,21 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What the first screen says of a model: a headline, sentences and one figure."""
+    """What the first screen says of a model: a headline, sentences and one figure.
+
+    `breaks` is the paragraph on the loads that break it, and on the cause that its twins show.
+    """
 
     name: str
     headline: str
     sentences: Sequence[str]
     figure: Figure | None = None
+    breaks: str = ""
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """What stands below the headline."""
+        return [*filter(None, [self.breaks]), *self.sentences]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,9 @@ from scipy.stats import chi2, norm
 from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
+from cogniload_analysis.factor.loads import COMPLEXITY_LOAD
 from cogniload_analysis.frame import check_columns, check_single, check_values
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.checks import check_choice
 
@@ -212,6 +214,8 @@ def fit_complexity_decay(
     if decay.cdo <= 0:
         why = "the CDO is not positive: there is no phase without errors"
         return replace(decay, problems={"N_eff": why})
+    if not any(effect.matters for effect in load_effects(frame, [COMPLEXITY_LOAD])):
+        return replace(decay, problems={"N_eff": "accuracy is not known to fall with N"})
     return decay
 
 

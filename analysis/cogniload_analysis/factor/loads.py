@@ -67,8 +67,8 @@ def label_context(context: Any, noise: Any) -> str:
 
 SUITE, COMPLEXITY_LOAD, CONTEXT, NOISE = LOADS = (
     Load("suite", "Suite", "category", show=str, in_task=True),
-    Load("N", "N"),
-    Load("context", "Context", show=show_context),
+    Load("N", "N", harder=True),
+    Load("context", "Context", show=show_context, harder=True),
     Load("noise", "Noise", "category", show=str),
 )
 

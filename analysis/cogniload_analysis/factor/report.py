@@ -19,6 +19,7 @@ from cogniload_analysis.display.tables import (
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.factor.score import FactorOutcome
@@ -115,11 +116,12 @@ def describe_verdict(
 
     `decay` is its first row of `decay_table`. Without a `figure`, the model solved nothing.
     """
-    spans = verdict.measured_spans(frame, [COMPLEXITY_LOAD, CONTEXT])
+    effects = load_effects(frame, [COMPLEXITY_LOAD, CONTEXT])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    broken_by = [verdict.say_spans(spans)] if figure else []
-    sentences = [verdict.say_solved(frame, cut), *broken_by, verdict.say_wrong(frame, MEANINGS)]
-    return Verdict(name, decays.say_capacity(decay) if figure else NONE_SOLVED, sentences, figure)
+    breaks = verdict.say_breaks(effects) if figure else ""
+    sentences = [verdict.say_solved(frame, cut), verdict.say_wrong(frame, MEANINGS)]
+    headline = decays.say_capacity(decay) if figure else NONE_SOLVED
+    return Verdict(name, headline, sentences, figure, breaks)
 
 
 def errors_section(frame: pd.DataFrame) -> Section:

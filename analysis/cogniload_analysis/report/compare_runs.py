@@ -11,7 +11,7 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import DETECT, Comparison, compare_responses
 from cogniload_analysis.compare.why import Why, drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.tables import to_csv
-from cogniload_analysis.display.verdict import is_at_chance
+from cogniload_analysis.matters import is_at_chance
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 

@@ -8,11 +8,12 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
-from cogniload_analysis.compare.why import SAY, Why
+from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
 from cogniload_analysis.display.tables import points, points_interval
 from cogniload_analysis.display.toml_tables import read_tables
+from cogniload_analysis.display.verdict import add_cause
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
@@ -27,6 +28,12 @@ def show_band(band: int) -> str:
     """Set the name of a third of the levels of a load."""
     return twins.BANDS[band].capitalize()
 
+
+REMOVES = {
+    True: "A change that lifts its failures above “again” removes a cause.",
+    False: "No puzzle was tried again unchanged: a change that cures more failures than it breaks "
+    "solved puzzles removes a cause.",
+}
 
 TABLES = read_tables("why", show_effect, show_band)
 
@@ -71,13 +78,12 @@ def explain_models(frame: pd.DataFrame) -> dict[str, Why]:
 
 def add_causes(verdicts: Sequence[Verdict], frame: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
-    explained = explain_models(frame)
-    return [
-        replace(verdict, sentences=[*verdict.sentences, explained[verdict.name].verdict[0]])
-        if verdict.name in explained
-        else verdict
-        for verdict in verdicts
-    ]
+    explained, added = explain_models(frame), []
+    for verdict in verdicts:
+        model, _, suite = verdict.name.rpartition(", ")
+        why = explained.get(model if suite.endswith(" suite") else verdict.name)
+        added.append(replace(verdict, breaks=add_cause(verdict.breaks, why)) if why else verdict)
+    return added
 
 
 def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
@@ -91,14 +97,14 @@ def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         shift = -0.06 if of == twins.FAILED else 0.06  # the two intervals of a change stand apart
         places = mine["change"].map(changes.index) + shift
         share = right / mine["puzzles"]
-        series.append(Series(SAY(f"puzzles_{of}"), places, share, low, high, joined=False))
+        series.append(Series(f"{of} before", places, share, low, high, joined=False))
 
     def name_changes(axes: Any) -> None:
         axes.set_xticks(range(len(changes)), changes)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    removes = SAY("removes" if twins.AGAIN in {*effects["change"]} else "removes_no_again")
-    caption = SAY("picture", model=model, removes=removes)
+    caption = f"Puzzles that {model} solves after one change, with 95 % intervals. "
+    caption += REMOVES[twins.AGAIN in {*effects["change"]}]
     return Figure(name, caption, [Panel(series, "Change", "Solved", finish=name_changes)], 2.4)
 
 

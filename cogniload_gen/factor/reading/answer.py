@@ -114,7 +114,6 @@ from typing import NamedTuple
 from cogniload_gen.factor.reading.equations import (
     Chain,
     Claims,
-    canonical_number,
     chains,
     claims_of,
     committed,
@@ -133,7 +132,6 @@ from cogniload_gen.factor.reading.text import (
     VARIABLE_FIRST,
     Statement,
     patterns,
-    plain,
     rewriting,
     statements_of,
 )
@@ -169,28 +167,24 @@ class Conclusion(NamedTuple):
     @property
     def goes_on(self) -> bool:
         """Whether the statement before may belong to it."""
-        return self.is_weak or self.adds or not (self.has_cue or len(self.names) > 1)
+        return self.adds or not (self.has_cue or len(self.names) > 1)
 
 
 # --- symbolic suite -------------------------------------------------------------------------------
 
 MOST_WORDS = 5
 """Of a last statement that lists variables without a cue (C5)."""
-MOST_DENYING_WORDS = 8
 
 
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C6)."""
-    passage = statements_of(response)
-    reading = last_conclusion(passage, str(target), remarks=False)
-    if reading is None:
-        reading = last_conclusion(passage, str(target), remarks=True)
-    reading = reading or last_listed(passage, str(target)) or last_stated(passage, str(target))
+    passage, value = statements_of(response), str(target)
+    assertions = [statement for statement in passage if not statement.is_remark]
+    reading = last_conclusion(assertions, value) or last_conclusion(passage, value)
+    reading = reading or last_listed(assertions, value) or last_stated(passage, value)
     names = set((reading.value or "none").split(", ")) - {"none"}
     later = following(reading, passage)
-    is_open = any(
-        takes_up(text, one.text, names, str(target)) for one in later for text in one.parts
-    )
+    is_open = any(takes_up(text, one.text, names, value) for one in later for text in one.parts)
     return reading._replace(value=None, rule="C6") if is_open else reading
 
 
@@ -203,104 +197,70 @@ def following(reading: Reading, passage: Sequence[Statement]) -> list[Statement]
 def takes_up(text: str, head: str, names: set[str], target: str) -> bool:
     """Whether a text under a head may add variables to an answer, or take some of its own back."""
     text = patterns.offer.sub("", text)
-    sure = committed(text) or text
-    named = in_text(sure)
+    named = in_text(text)
     if text.endswith("?") or not named:
         return False
-    claims = read_claims(text, target) + read_claims(sure, target)
+    claims = read_claims(text, target)
     equal = {name for one in claims for name in one.equal}
     other = {name for one in claims for name in one.other} - equal
     if other & names or equal - names:
         return True
-    for link in chains(sure):
-        is_computed = any(kind == "expression" for kind, *_ in link.operands)
-        if is_computed or (len(link.operands) > 1 and names.issuperset(link.names)):
-            equal.update(link.names)
     numbers = numbers_in(number_text(f"{head} {text}") or "")
-    is_apart = bool(numbers) and target not in numbers and str(len(names | named)) not in numbers
-    is_apart |= bool(patterns.apart.search(head)) and not patterns.adding.search(text)
+    is_apart = bool(numbers) and target not in numbers
+    is_apart |= bool(patterns.apart.search(head))
     strangers = named - names - other - equal
     return bool(strangers and not is_apart) or not (named >= names or named & names <= equal)
 
 
 def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
     """The variables that the last statement with any lists, without a sign of work (C5)."""
-    assertions = (statement for statement in reversed(passage) if not statement.is_remark)
-    last = next((one for one in assertions if VARIABLE_FIRST.search(one.whole)), None)
-    if last is None or last.items or patterns.unfinished.search(last.text) or breaks_off(passage):
-        return None
-    if any(is_refusal(statement.text) for statement in passage) or patterns.hedge.search(last.text):
+    last = next((one for one in reversed(passage) if VARIABLE_FIRST.search(one.whole)), None)
+    if last is None or breaks_off(passage) or patterns.hedge.search(last.text):
         return None
     text = committed(last.text) or ""
-    outer = read_claims(text, target)[0]
-    if outer.other and set(numbers_in(text)) == {target}:
-        every = {name for statement in passage for name in in_text(statement.whole)}
-        if every == outer.other and len(every) > 1:
-            return Reading("none", "C5", (last.start, last.stop))
     kinds = [kind for kind, *_ in tokens(text)]
-    if {"number", "expression"} & {*kinds} or kinds.count("word") > MOST_WORDS:
+    listed = read_claims(text, target)[0].listed
+    is_work = "number" in kinds or kinds.count("word") > MOST_WORDS
+    if not listed or is_work or patterns.unfinished.search(last.text):
         return None
-    if not outer.listed or outer.other or outer.equal or outer.is_choice:
-        return None
-    return Reading(", ".join(in_order(outer.listed)), "C5", (last.start, last.stop))
+    return Reading(", ".join(in_order(listed)), "C5", (last.start, last.stop))
 
 
-def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool) -> Reading | None:
+def last_conclusion(passage: Sequence[Statement], target: str) -> Reading | None:
     """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
-    denied: set[str] = set()
     is_refuted = False
     for statement in reversed(passage):
-        if statement.is_remark and not remarks:
-            continue
         concluded = conclusion(statement, target)
-        begun = any(not other.is_weak for _, other in joined)
-        if concluded is None or (concluded.is_weak and not concluded.adds):
-            if begun:
-                if joined[-1][1].adds:
-                    continue
+        if concluded is None or concluded.is_weak:
+            if joined:
                 break
-            joined, is_refuted = [], is_refuted or concluded is not None
-            if patterns.correction.match(statement.text):
-                denied |= claims_of(statement.text, target).other
-        elif begun and concluded.is_open:
-            break
-        elif concluded.is_open:
+            is_refuted |= concluded is not None
+        elif concluded.is_open and not joined:
             return Reading(None, "C4", (statement.start, statement.stop))
-        elif is_refuted and not concluded.names:
-            return None
+        elif concluded.is_open or (is_refuted and not concluded.names):
+            break
         else:
             joined.append((statement, concluded))
-            denied |= claims_of(committed(statement.text) or "", target).other - concluded.names
             if not concluded.goes_on:
                 break
-    return joint_reading(joined, denied, passage)
-
-
-def joint_reading(
-    joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], passage: Sequence[Statement]
-) -> Reading | None:
-    """What conclusions say that belong together, the last one first, but for what was denied."""
-    sure = [(statement, concluded) for statement, concluded in joined if not concluded.is_weak]
-    if not sure:
+    if not joined:
         return None
-    is_certain = patterns.strong_cue.search(sure[0][0].whole)
+    last, concluded = joined[0]
+    is_certain = patterns.strong_cue.search(last.whole)
     if not is_certain and (is_unfinished(passage) or any(is_refusal(one.text) for one in passage)):
         return None
-    place = joined[-1][0].start, joined[0][0].stop
     names = set().union(*(concluded.names for _, concluded in joined))
-    if names and not names - denied:
-        return Reading(None, "C4", place)
-    return Reading(", ".join(in_order(names - denied)) or "none", sure[0][1].rule, place)
+    place = joined[-1][0].start, last.stop
+    return Reading(", ".join(in_order(names)) or "none", concluded.rule, place)
 
 
 def conclusion(statement: Statement, target: str) -> Conclusion | None:
     """The set of variables that a statement concludes with, or None (C1 to C3)."""
-    if not any(pattern.search(statement.whole) for pattern in (VARIABLE_FIRST, patterns.empty)):
+    if not VARIABLE_FIRST.search(statement.whole) and not patterns.empty.search(statement.whole):
         return None  # most statements, and quick to tell
     text = committed(statement.text)
-    is_bare_row = statement.origin.is_row and not statement.items
-    if text is None or is_bare_row or patterns.dangling.search(statement.whole):
+    if text is None or patterns.dangling.search(statement.whole):
         return None
     text = patterns.labelled_answer.split(text)[-1]
     whole = "\n".join((text, *statement.items))
@@ -315,51 +275,34 @@ def conclusion(statement: Statement, target: str) -> Conclusion | None:
         is_open = is_hedged or (not names and takes_up(after, whole, names, target))
         return Conclusion(names, "C1", has_cue or not names, adds, is_open)
     outer, *asides = read_claims(text, target)
-    entries = [listed_entry(item, target, outer) for item in statement.items]
+    entries = [listed_entry(item, target) for item in statement.items]
     other = set().union(*(aside.other - aside.equal for aside in asides))
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
     only = patterns.only.search(text)
     is_open = outer.is_choice or is_hedged or bool(only and in_text(only[1]) < equal)
     if equal:
-        says_so = (
-            has_cue
-            or outer.by_word
-            or outer.names_target
-            or any(entry.by_word for entry in entries)
-        )
-        return Conclusion(equal, "C2", has_cue, adds, is_open, is_weak=not says_so)
+        is_weak = not has_cue and not outer.names_target
+        is_weak &= not any(claims.by_word for claims in (outer, *entries))
+        return Conclusion(equal, "C2", has_cue, adds, is_open, is_weak)
     listed = outer.listed.union(*(entry.listed for entry in entries)) - outer.other - other
-    # "v3 (2)" is an equation
-    is_bare = outer.bare and all(entry.bare for entry in entries)
-    is_bare &= not asides or len(listed) > 1
-    says_so = (
-        outer.names_target or is_bare or is_correction or bool(patterns.list_cue.search(whole))
-    )
+    is_bare = outer.bare and (not asides or len(listed) > 1)  # "v3 (2)" is an equation
+    says_so = outer.names_target or is_bare or is_correction or patterns.list_cue.search(whole)
     return Conclusion(listed, "C3", has_cue, adds, is_open) if listed and says_so else None
 
 
 def none_but(text: str, target: str) -> set[str] | None:
     """The variables that a text excepts when it says that none has the value, or None (C1)."""
     empty = patterns.empty.search(text)
-    if patterns.none_first.match(text):
-        return set()
     if not empty or patterns.not_empty.search(text):
         return None
-    only = patterns.only.search(text, empty.end())
-    if only:
-        return in_text(only[1])
     after = patterns.contrast.split(text[empty.end() :], maxsplit=1)[1:]
     for part in (text[: empty.start()], *after):
         claims = claims_of(part, target)
         names = claims.equal or (claims.listed if patterns.ellipsis.search(part) else set())
-        if names and not patterns.empty.search(part):
-            return set(names)
+        if names:
+            return names
     denied = patterns.denied_value.match(text, empty.end())
-    if denied and target not in numbers_in(denied[0]):
-        return None
-    numbers = set(numbers_in(text))
-    is_sure = "such" in empty[0] or patterns.answers.search(text)
-    return set() if target in numbers or not numbers or is_sure else None
+    return None if denied and target not in numbers_in(denied[0]) else set()
 
 
 def in_text(text: str) -> set[str]:
@@ -372,67 +315,28 @@ def numbers_in(text: str) -> list[str]:
     return [number for kind, number, *_ in tokens(text) if kind == "number"]
 
 
-def listed_entry(item: str, target: str, header: Claims) -> Claims:
-    """What an item of a list says; if its header names the target, its first variable has it."""
+def listed_entry(item: str, target: str) -> Claims:
+    """What an item of a list says."""
     outer, *asides = read_claims(without_reason(item), target)
     other = set().union(*(aside.other - aside.equal for aside in asides))
-    equal, listed = outer.equal - other, outer.listed - outer.other - other
-    if header.names_target and not equal and not outer.other:
-        first = patterns.first_names.match(item)
-        equal = in_text(first[0]) - other if first else listed
-        listed = set()
-    return outer._replace(equal=equal, listed=listed)
+    return outer._replace(equal=outer.equal - other, listed=outer.listed - outer.other - other)
 
 
 def last_stated(passage: Sequence[Statement], target: str) -> Reading:
     """The variables to which a response last gives the target value (C5)."""
     stated: dict[str, bool] = {}
-    open_names: set[str] = set()
     place: tuple[int, int] | None = None
     for statement in passage:
-        if is_refusal(statement.text):
-            return Reading(None, "C5")
-        if not VARIABLE_FIRST.search(statement.whole):
-            continue
-        text = committed(statement.text)
-        for part in filter(None, (text, *map(committed, statement.items))):
+        for part in filter(None, map(committed, statement.parts)):
             for claims in read_claims(part, target):
                 stated |= dict.fromkeys(claims.other, False) | dict.fromkeys(claims.equal, True)
-                open_names |= claims.unvalued
                 if claims.equal:
                     place = place[0] if place else statement.start, statement.stop
     names = in_order(name for name, is_equal in stated.items() if is_equal)
-    unresolved = open_names - stated.keys()
-    assertions = [statement for statement in passage if not statement.is_remark]
-    speaks = any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in passage)
-    if assertions and not any(stated.values()) and denies(assertions[-1]) and speaks:
-        return Reading("none", "C5", (assertions[-1].start, assertions[-1].stop))
-    is_open = bool(unresolved) or not names or passage[-1].text.endswith("?")
-    is_open |= bool(assertions) and not ends_with_value(assertions[-1], target)
-    if is_open or is_unfinished(passage):
+    is_open = any(is_refusal(one.text) for one in passage)
+    if not names or is_open or is_unfinished(passage) or not committed(passage[-1].text):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
-
-
-def denies(statement: Statement) -> bool:
-    """Whether the last clause of a statement denies something of no variable in particular."""
-    clause = patterns.clause.split(statement.parts[-1])[-1]
-    return (
-        bool(patterns.denial.search(clause))
-        and not patterns.not_empty.search(clause)
-        and not patterns.personal.search(clause)
-        and not VARIABLE_FIRST.search(clause)
-        and len(clause.split()) <= MOST_DENYING_WORDS
-    )
-
-
-def ends_with_value(statement: Statement, target: str) -> bool:
-    """Whether the last line of a statement gives variables a value."""
-    last = statement.parts[-1]
-    denials = patterns.values_last, patterns.empty, patterns.not_empty, patterns.pointing
-    if patterns.others.match(last) or any(pattern.search(last) for pattern in denials):
-        return True
-    return any(claims.equal or claims.other for claims in read_claims(last, target))
 
 
 def breaks_off(passage: Sequence[Statement]) -> bool:
@@ -456,7 +360,6 @@ def is_unfinished(passage: Sequence[Statement]) -> bool:
         return True
     return (
         (last.whole[-1:].isalnum() or last.whole.endswith(":"))
-        and not last.origin.is_heading
         and bool(patterns.cue.search(last.whole))
         and not VARIABLE_FIRST.search(last.whole)
         and not patterns.empty.search(last.whole)
@@ -469,154 +372,72 @@ REWRITTEN = rewriting("numbers")
 
 
 def read_number(response: str, question: str | None = None) -> Reading:
-    """The number that a response answers with (N1 to N4), to a `question` if it is known."""
+    """The number that a response answers with (N1 to N5), to a `question` if it is known."""
     passage = statements_of(response)
     subject = subject_of(passage, question)
-    reading = number_given(response, passage, subject)
-    is_open = retaken(response, reading, passage, subject)
+    reading = number_given(passage, subject)
+    is_open = is_retaken(reading, passage, subject)
     return reading._replace(value=None, rule="N5") if is_open else reading
 
 
-def retaken(
-    response: str, reading: Reading, passage: Sequence[Statement], subject: Sequence[str]
-) -> bool:
+def is_retaken(reading: Reading, passage: Sequence[Statement], subject: Sequence[str]) -> bool:
     """Whether what follows a number may be another answer (N5)."""
-    later = following(reading, passage)
-    before = response[passage[0].start : later[0].start] if later else ""
-    known = set(map(canonical_number, patterns.any_number.findall(before)))
-    texts = (patterns.offer.sub("", one.whole) for one in reversed(later) if not one.is_question)
-    for text in texts:
-        sure = number_text(text) or (text if patterns.plan.search(text) else "")
-        for part in reversed(patterns.clause_end.split(sure)):
+    for one in reversed(following(reading, passage)):
+        text = patterns.offer.sub("", one.whole)
+        text = number_text(text) or (text if patterns.plan.search(text) else "")
+        for part in reversed(patterns.clause_end.split(text)):
             numbers = list(values(part))
             ends = patterns.concluded.search(part)
-            clause = ends[0] if ends and not patterns.relative.match(ends[0]) else part
-            own = f"{reading.value} + " in part or may_be_own(subject, clause)
-            own |= bool(patterns.correction.match(text))
-            if numbers and own and numbers[-1] == reading.value:
-                return False
-            if numbers and own and (ends or not known.issuperset(numbers)):
-                return True
+            is_own = may_be_own(subject, ends[0] if ends else part)
+            is_own |= bool(patterns.correction.match(text)) or f"{reading.value} + " in part
+            if numbers and is_own:
+                return numbers[-1] != reading.value
     return False
 
 
-def number_given(response: str, passage: Sequence[Statement], subject: Sequence[str]) -> Reading:
+def number_given(passage: Sequence[Statement], subject: Sequence[str]) -> Reading:
     """The number that a response gives, whatever follows it (N1 to N4)."""
     for place in reversed(range(len(passage))):
-        statement = passage[place]
-        text = number_text(statement.whole)
-        if text is None:
-            continue
-        *before, after = patterns.answer.split(text)
-        if before and any(token.kind in {"number", "expression"} for token in tokens(after)):
-            is_open = bool(patterns.correction.search(after))
-            corrected_to = revised(passage[place + 1 :], subject, is_open=is_open)
-            after = labelled(subject, after) or after
-            return corrected_to or number_of(statement, after, "N1", subject)
-    is_found = False
-    for place in reversed(range(len(passage))):
-        statement = passage[place]
+        *before, after = patterns.answer.split(number_text(passage[place].whole) or "")
+        if before and any(kind in {"number", "expression"} for kind, *_ in tokens(after)):
+            revised = revision(passage[place + 1 :], subject)
+            return revised or number_of(passage[place], after, "N1", subject)
+    if breaks_off(passage):
+        return Reading(None, "N2")
+    for statement in reversed(passage):
         text = number_text(statement.whole) or ""
         outside = patterns.parentheses.sub("", text)
-        if is_apart(statement) or (place and asks_of_another(passage[place - 1].whole, subject)):
+        is_apart = statement.is_remark or statement.is_row
+        if is_apart or not any(values(text)) or patterns.open_sum.search(outside):
             continue
-        is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
-        counted = outside if is_of_another(subject, text) else text
-        if not any(values(counted)) or patterns.open_sum.search(outside):
-            continue
-        bold = bold_number(response[statement.start : statement.stop + len("**")])
-        is_answer = is_found or concludes(statement, text, bold, subject, passage)
-        if is_answer and not cut_after(statement, passage):
-            return number_of(statement, bold or own_equation(text, passage, subject), "N2")
+        if concludes(statement, text, subject, passage):
+            return number_of(statement, part_on(subject, text), "N2")
         break
-    for statement in reversed(passage) if subject and not breaks_off(passage) else ():
-        text = number_text(statement.whole)
-        if not text:
-            continue
-        is_count = patterns.counted.fullmatch(text) and holds_no_more(text, subject)
-        if is_count or (names(subject, statement) and patterns.final_number.search(text)):
-            return number_of(statement, text, "N3")
-    return table_number(passage, subject) or Reading(None, "N2")
+    for statement in reversed(passage):
+        for part in reversed(statement.parts):
+            text = number_text(part) or ""
+            if names(subject, part) and patterns.final_number.search(text):
+                return number_of(statement, text, "N3")
+    return Reading(None, "N2")
 
 
-def revised(later: Sequence[Statement], subject: Sequence[str], *, is_open: bool) -> Reading | None:
+def revision(later: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
     """The number to which the statements after an answer correct it, or None (N1)."""
-    starts = (i for i, one in enumerate(later) if is_open or patterns.correction.match(one.text))
-    texts = [(one, number_text(one.whole) or "") for one in later[next(starts, len(later)) :]]
-    texts = [(one, text) for one, text in texts if any(values(text))]
-    for statement, text in reversed(texts):
-        if patterns.concluded.search(text) and text[:3] != "yes" and not is_apart(statement):
-            return number_of(statement, part_on(subject, text), "N1")
-    is_corrected = texts and patterns.correction.match(texts[0][0].text)
-    is_own = is_corrected and not is_of_another(subject, texts[0][1])
-    return number_of(*texts[0], "N1", subject) if is_own else None
-
-
-def asks_of_another(text: str, subject: Sequence[str]) -> bool:
-    """Whether a text asks for a number of another place or animal."""
-    is_own = all(name in text for name in subject) or not patterns.how_many.search(text)
-    return text.endswith("?") and not is_own and is_of_another(subject, text)
-
-
-def labelled(subject: Sequence[str], text: str) -> str | None:
-    """The number with the subject's place or animal beside it, if all have one, or None."""
-    numbers = patterns.any_number.findall(patterns.parentheses.sub("", text))
-    for pattern in (patterns.labelled, patterns.counted_as) if subject and len(numbers) > 1 else ():
-        pairs = pattern.findall(text)
-        mine = [number for number, label in pairs if label in subject]
-        if len(mine) == 1 and len(pairs) == len(numbers):
-            return mine[0]
+    corrections = (patterns.correction.match(one.text) and one.text[-1:] != "?" for one in later)
+    start = next((i for i, match in enumerate(corrections) if match), len(later))
+    for statement in reversed(later[start:]):
+        text = number_text(statement.whole) or ""
+        if any(values(text)) and not is_of_another(subject, text):
+            return number_of(statement, text, "N1")
     return None
-
-
-def table_number(passage: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
-    """The number that the last table gives the subject, in a row or under a head (N3), or None."""
-    if not subject:
-        return None
-    rows = [
-        ([cell.strip() for cell in part.strip().strip("|").split("|")], statement)
-        for statement in passage
-        for part in statement.parts
-        if "|" in part
-    ]
-    columns = {
-        (place, other)
-        for cells, _ in rows
-        for name, other in (subject, subject[::-1])
-        for place in [next((i for i, cell in enumerate(cells) if name in cell), 0)]
-        if place
-    }
-    for cells, statement in reversed(rows):
-        place = statement.start, statement.stop
-        numbers = [number for cell in cells for number in values(cell)]
-        if len(numbers) == 1 and all(name in " ".join(cells) for name in subject):
-            return Reading(numbers[0], "N3", place)
-        for column, other in sorted(columns):
-            number = next(values(cells[column]), None) if column < len(cells) else None
-            if number and other in cells[0]:
-                return Reading(number, "N3", place)
-    return None
-
-
-def is_apart(statement: Statement) -> bool:
-    """Whether a statement is a remark or a row of a table."""
-    return statement.is_remark or statement.origin.is_row
-
-
-def bold_number(text: str) -> str | None:
-    """The value in a text's bold print, if there is one."""
-    bold = [number_text(plain(part)[0]) for part in patterns.bold.findall(text)]
-    numbers = [part for part in bold if part and len(list(values(part))) == 1]
-    return numbers[-1] if len(set(numbers)) == 1 else None
 
 
 @lru_cache(maxsize=256)
 def number_text(text: str) -> str | None:
     """What a statement commits to, without what only looks like its number, or None (R4)."""
-    if not patterns.has_number.search(text):
+    if not patterns.has_number.search(text) or patterns.absent.search(text):
         return None
-    text = patterns.guessed.sub("", text)
-    text = "" if patterns.absent.search(text) else decided(text) or ""
+    text = decided(text) or ""
     for pattern, replacement in REWRITTEN:
         text = pattern.sub(replacement, text)
     return text or None
@@ -631,19 +452,11 @@ def number_of(
     text = outside if any(values(outside)) else text
     place = statement.start, statement.stop
     links = [link for link in chains(text) if any(kind != "variable" for kind, *_ in link.operands)]
-    if subject is None:
-        link = next(link for link in reversed(links) if link.value is not None)
-    else:
-        link = links[0]
-    if (
-        link.value is None
-        or (subject is not None and not stands_alone(link, text, subject))
-        or link.is_choice
-        or patterns.hedge.search(text)
-        or patterns.rough.search(text)
-    ):
+    link = links[0] if subject is not None else [link for link in links if link.value][-1]
+    is_alone = subject is None or stands_alone(link, text, subject)
+    if not is_alone or link.is_choice or patterns.hedge.search(text) or patterns.rough.search(text):
         return Reading(None, "N4", place)
-    return Reading(link.value, rule, place)
+    return Reading(link.value, rule if link.value else "N4", place)
 
 
 def stands_alone(link: Chain, text: str, subject: Sequence[str]) -> bool:
@@ -651,57 +464,32 @@ def stands_alone(link: Chain, text: str, subject: Sequence[str]) -> bool:
     before, after = text[: link.operands[0].start], text[link.operands[-1].stop :]
     unit, rest = patterns.unit.fullmatch(after).groups()
     ends = patterns.concluded.search(rest)
-    is_other = ends and link.value not in list(values(ends[0])) and may_be_own(subject, ends[0])
-    is_unit = holds_no_more(unit, subject) if subject else len(unit.split()) < 2
+    stem = subject[0][: max(3, len(subject[0]) - 1)] if subject else ""
+    words = [word for kind, word, *_ in tokens(unit) if kind == "word"]
+    is_unit = all(word.startswith(stem) for word in words) and bool(
+        subject or len(unit.split()) < 2
+    )
     is_unit &= not any(values(unit))
-    is_unit |= any(letter.isalpha() and not letter.isascii() for letter in unit)
-    is_unit |= bool(patterns.computed.search(after))
+    is_unit |= any(letter >= "À" for letter in unit)  # words of other languages
+    is_other = ends and link.value not in [*values(ends[0])]
     return bool(patterns.announced.search(before)) and is_unit and not is_other
 
 
 def concludes(
-    statement: Statement,
-    text: str,
-    bold: str | None,
-    subject: Sequence[str],
-    passage: Sequence[Statement],
+    statement: Statement, text: str, subject: Sequence[str], passage: Sequence[Statement]
 ) -> bool:
     """Whether a statement with a number is an answer, not a step of the work (N2)."""
-    letters = letters_of(passage, subject)
-    if patterns.dangling.search(text):
-        return False
-    is_last = statement is passage[-1]
-    ends = patterns.concluded.search(text) if is_last else None
-    after = "" if text.startswith("it ") else patterns.contrasted.split(text)[-1]
-    if (
-        names(subject, statement)
-        or any(f" {letter} = " in f" {text}" for letter in letters)
-        or (ends and not (is_elsewhere(subject, after) or is_of_another(subject, ends[0])))
-    ):
+    ends = patterns.concluded.search(text) if statement is passage[-1] else None
+    if names(subject, statement.whole) or (ends and not is_of_another(subject, ends[0])):
         return True
-    if is_of_another(subject, text) or any(is_refusal(other.text) for other in passage):
-        return False
-    is_sentence = is_last and patterns.sentence.search(text)
-    says_so = (
-        holds_no_more(text, subject)
-        or patterns.number_cue.search(text)
-        or (is_sentence and not patterns.unfinished.search(text))
-    )
-    is_sure = bold or patterns.correction.match(statement.text)
-    return bool(is_sure or (says_so and not patterns.work.search(statement.whole)))
-
-
-def holds_no_more(text: str, subject: Sequence[str]) -> bool:
-    """Whether a text holds no words but the subject's animal, in the plural perhaps."""
-    words = [word for kind, word, *_ in tokens(text) if kind == "word"]
-    stem = subject[0][: max(3, len(subject[0]) - 1)] if subject else "?"
-    return all(word.startswith(stem) for word in words)
+    is_open = is_of_another(subject, text) or any(is_refusal(other.text) for other in passage)
+    is_work = patterns.work.search(statement.whole) or patterns.unfinished.search(text)
+    return not is_open and not is_work
 
 
 def is_of_another(subject: Sequence[str], text: str) -> bool:
     """Whether a text speaks of another place than the subject's, or of other animals only."""
-    is_other = bool(subject and patterns.animal.search(text) and subject[0] not in text)
-    return is_other or is_elsewhere(subject, text)
+    return bool(subject) and not may_be_own(subject, text)
 
 
 def may_be_own(subject: Sequence[str], text: str) -> bool:
@@ -711,60 +499,25 @@ def may_be_own(subject: Sequence[str], text: str) -> bool:
     return not is_other and not patterns.place.search(text.replace(place, ""))
 
 
-def is_elsewhere(subject: Sequence[str], text: str) -> bool:
-    """Whether a text speaks of another place than the subject's, if that is known."""
-    place = subject and patterns.place.search(text.replace(subject[1], ""))
-    return bool(subject and (place or patterns.possessive.search(text)))
-
-
-def letters_of(passage: Sequence[Statement], subject: Sequence[str]) -> list[str]:
-    """The letters that a response lets stand for the subject."""
-    defined = (part for statement in passage for part in patterns.defined.findall(statement.whole))
-    meant = [part for part in defined if subject and all(name in part for name in subject)]
-    return [letter for part in meant for letter in patterns.letter.findall(part)]
-
-
-def own_equation(text: str, passage: Sequence[Statement], subject: Sequence[str]) -> str:
-    """The equation of the subject's letter in a text, else its part on the subject."""
-    letters = "|".join(letters_of(passage, subject))
-    own = compile(rf"(?<!\w)(?:{letters}) = [^,;\n]*").findall(text) if letters else ()
-    return own[-1] if own else part_on(subject, text)
-
-
-def names(subject: Sequence[str], statement: Statement) -> bool:
-    """Whether a statement, or the heading above it, names the animal and the place."""
-    text = f"{statement.origin.heading} {statement.whole}"
+def names(subject: Sequence[str], text: str) -> bool:
+    """Whether a text names the animal and the place."""
     return bool(subject) and all(name in text for name in subject)
 
 
 def part_on(subject: Sequence[str], text: str) -> str:
     """The part of a text with a number that names the place last; else the text."""
-    number = labelled(subject, text)
-    if number or not subject:
-        return number or text
-    parts = patterns.clause_end.split(text)
-    of_place = [part for part in parts if subject[1] in part and any(values(part))]
-    both = [part for part in of_place if subject[0] in part]
-    named = [
-        part
-        for part in parts
-        if subject[0] in part and any(values(part)) and not is_of_another(subject, part)
-    ]
-    text = (both or named or of_place or [text])[-1]
-    counted = rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}"
-    counts = list(compile(counted).finditer(text))
-    if len(counts) == 1 and "=" not in text[counts[0].end() :]:
-        return text[: counts[0].end()]
-    return text
+    if not subject:
+        return text
+    parts = [part for part in patterns.clause_end.split(text) if any(values(part))]
+    of_place = [part for part in parts if subject[1] in part]
+    named = [part for part in parts if subject[0] in part and not is_of_another(subject, part)]
+    text = (named or of_place or [text])[-1]
+    counts = list(compile(rf"(?:has|have|is|are) {NUMBER} {escape(subject[0])}").finditer(text))
+    is_one = len(counts) == 1 and "=" not in text[counts[0].end() :]
+    return text[: counts[0].end()] if is_one else text
 
 
 def subject_of(passage: Sequence[Statement], question: str | None) -> tuple[str, ...]:
     """The animal and the place of a question, texts of the response or repeated by it."""
     texts = [question.lower()] if question else [statement.whole for statement in passage]
     return next((match.groups() for match in map(patterns.subject.search, texts) if match), ())
-
-
-def cut_after(statement: Statement, passage: Sequence[Statement]) -> bool:
-    """Whether a response breaks off after a statement."""
-    last = next(other for other in reversed(passage) if other is statement or not other.is_remark)
-    return last is not statement and not last.origin.is_heading and last.whole[-1:].isalnum()

@@ -37,8 +37,7 @@ def lexer(variable: str) -> Pattern:
     | (?P<variable>{variable})
     | (?:{NUMBER}\ (?=(?:such\ |different\ )?variables?\b))        # a count is no value
     | (?P<number>{NUMBER})
-    | (?P<crossed>✗)
-    | (?P<unequal>≠|\ [<>]=?\ |{_WORD["unequal"]})
+    | (?P<unequal>≠|✗|\ [<>]=?\ |{_WORD["unequal"]})
     | (?P<separator>=>|[.!?\n。]|;(?!\ ?(?:and\ )?{variable}\ ?(?:[;.,\n]|and\b|$)))
     | (?P<equal>=|\||{_WORD["equal"]})
     | (?P<comma>[,&;/]|(?<=[0-9])\ (?={variable})|{_WORD["and"]})
@@ -70,16 +69,6 @@ class Token(NamedTuple):
     stop: int
 
 
-class Sign(NamedTuple):
-    """An equals sign, or an unequal one; a word or not."""
-
-    unequal: bool
-    by_word: bool
-
-
-UNEQUAL = Sign(unequal=True, by_word=False)
-
-
 def names_of(some: Iterable[Token]) -> list[str]:
     """The variables among some tokens; a range is one token with all its variables."""
     return [name for kind, text, *_ in some if kind == "variable" for name in text.split(",")]
@@ -92,7 +81,7 @@ class Chain(NamedTuple):
     """
 
     operands: list[Token]
-    signs: list[Sign]
+    signs: list[str]  # the kinds "=", "is" and "not"
     parts: int
     is_choice: bool
 
@@ -115,30 +104,24 @@ class Clause:
 
     def __init__(self) -> None:
         self.parts: list[list[list[Token]]] = [[]]
-        self.signs: list[Sign] = []
-        self.choices: list[bool] = [False]
-        self.after_comma = self.after_or = self.has_variable = False
-        self.first_filled: int | None = None
+        self.signs: list[str] = []
+        self.after_comma = self.after_or = self.has_variable = self.is_choice = False
 
     def add(self, operand: Token) -> None:
         """Add an operand, to the last run if a comma joins two variables."""
         runs = self.parts[-1]
         is_variable = operand.kind == "variable"
-        if self.after_or and runs:
-            self.choices[-1] = True
+        self.is_choice |= self.after_or and bool(runs)
         if self.after_comma and runs and is_variable and runs[-1][-1].kind == "variable":
             runs[-1].append(operand)
         else:
             runs.append([operand])
-        if self.first_filled is None:
-            self.first_filled = len(self.parts) - 1
         self.after_comma = self.after_or = False
         self.has_variable |= is_variable
 
-    def link(self, sign: Sign) -> None:
+    def link(self, sign: str) -> None:
         """Add a sign, after which comes another part."""
         self.parts.append([])
-        self.choices.append(False)
         self.signs.append(sign)
         self.after_comma = self.after_or = False
 
@@ -146,15 +129,6 @@ class Clause:
     def ends_with_sign(self) -> bool:
         """Whether nothing follows the last sign."""
         return bool(self.signs) and not self.parts[-1]
-
-    @property
-    def ends_with_equation(self) -> bool:
-        """Whether a single operand follows an equals sign, and none of the signs is unequal."""
-        return (
-            bool(self.signs)
-            and len(self.parts[-1]) == 1
-            and not any(sign.unequal for sign in self.signs)
-        )
 
     @property
     def ends_with_value(self) -> bool:
@@ -173,28 +147,26 @@ class Clause:
     def runs(self, place: int) -> list[list[Token]]:
         """The runs of a part; if it has but one and stands between two signs, these share it."""
         runs = self.parts[place]
-        follows = self.first_filled is not None and self.first_filled < place
-        if not follows or place == len(self.signs) or len(runs) != 1 or len(runs[0]) == 1:
+        is_between = any(self.parts[:place]) and place < len(self.signs)
+        if not is_between or len(runs) != 1 or len(runs[0]) == 1:
             return runs
-        cut = -1 if self.signs[place - 1].by_word else 1
+        cut = -1 if self.signs[place - 1] == "is" else 1
         return [runs[0][:cut], runs[0][cut:]]
 
     def chains(self) -> Iterator[Chain]:
         """The chains of the clause, and the runs that stand in none."""
         operands: list[Token] = []
-        signs: list[Sign] = []
-        parts, is_choice = 0, False
+        signs: list[str] = []
+        parts = 0
         for place in range(len(self.parts)):
-            if place:
-                signs.append(self.signs[place - 1])
-            is_choice |= self.choices[place]
+            signs += self.signs[place - 1 : place] if place else []
             for later, run in enumerate(self.runs(place)):
                 if later or not place:
-                    yield Chain(operands, signs, parts, is_choice)
-                    operands, signs, parts, is_choice = [], [], 0, self.choices[place]
+                    yield Chain(operands, signs, parts, self.is_choice)
+                    operands, signs, parts = [], [], 0
                 operands.extend(run)
                 parts += 1
-        yield Chain(operands, signs, parts, is_choice)
+        yield Chain(operands, signs, parts, self.is_choice)
 
 
 def tokens(text: str, lexer: Pattern = TOKEN) -> Iterator[Token]:
@@ -241,28 +213,20 @@ def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
         if kind in {"variable", "number", "expression"}:
             clause.add(token)
         elif kind == "comma" and token.text in JOINT and clause.ends_with_value:
-            clause.link(Sign(unequal=False, by_word=True))
+            clause.link("is")
         elif kind in {"comma", "or"}:
             clause.after_comma = True
             clause.after_or |= kind == "or"
         elif (
-            kind == "equal"
+            kind in {"equal", "unequal"}
             or (kind == "arrow" and clause.has_variable and clause.parts[-1])
-            or (kind in {"arrow", "colon"} and clause.takes_colon)
+            or (kind == "colon" and clause.takes_colon)
         ):
-            by_word = kind == "equal" and token.text not in {"=", "|"}
-            clause.link(Sign(unequal=False, by_word=by_word))
-        elif kind == "crossed":
-            is_equation = clause.parts[-1]
-            clause.link(UNEQUAL)
-            if is_equation:
+            if kind == "unequal" and clause.ends_with_value:
                 yield from clause.chains()
                 clause = Clause()
-        elif kind == "unequal":
-            if clause.after_comma or clause.ends_with_equation:
-                yield from clause.chains()
-                clause = Clause()
-            clause.link(UNEQUAL)
+            is_word = kind == "equal" and token.text not in {"=", "|"}
+            clause.link("not" if kind == "unequal" else "is" if is_word else "=")
         elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
             yield from clause.chains()
             clause = Clause()
@@ -278,8 +242,7 @@ class Claims(NamedTuple):
     """What a text says of variables, given the target value (R6).
 
     `by_word`: a word links a variable to the target; `names_target`: no variable stands beside it;
-    `bare`: the text holds nothing but variables; `is_choice`: an "or" joins variables; `unvalued`
-    stand first in an equation without a value.
+    `bare`: the text holds nothing but variables; `is_choice`: an "or" joins variables.
     """
 
     equal: set[str]
@@ -289,19 +252,11 @@ class Claims(NamedTuple):
     names_target: bool = False
     bare: bool = False
     is_choice: bool = False
-    unvalued: frozenset[str] = frozenset()
 
 
 def is_refusal(text: str) -> bool:
     """Whether a statement says that its author can't tell."""
     return bool(patterns.refusal.search(text))
-
-
-def drop_plan(match: Match) -> str:
-    """Nothing for a parenthesis that commits to nothing, else the parenthesis."""
-    return (
-        "" if patterns.plan.search(match[0]) and not patterns.hedge.search(match[0]) else match[0]
-    )
 
 
 def decided(text: str) -> str | None:
@@ -318,29 +273,12 @@ def decided(text: str) -> str | None:
 @lru_cache(maxsize=256)
 def committed(text: str) -> str | None:
     """What a statement commits to about variables, in plain terms, or None (R4)."""
-    decision = decided(patterns.aside_plan.sub(drop_plan, text))
-    if decision is None:
-        return None
-    text = decision
-    text = corrected(
-        text, lambda after: VARIABLE_FIRST.search(after) or patterns.empty.search(after)
-    )
+    text = decided(patterns.planned.sub("", text)) or ""
+    text = corrected(text, lambda after: VARIABLE_FIRST.search(after) is not None)
     text = patterns.example.sub("", text)
-    if "respectively" in text:
-        text = patterns.respectively.sub(one_by_one, text)
     for pattern, replacement in REPHRASED:
         text = pattern.sub(replacement, text)
-    return without_reason(text)
-
-
-def one_by_one(match: Match) -> str:
-    """The pairs of "v3 and v7 are 2 and 1, respectively", as long as these are as many as those."""
-    names, numbers = VARIABLE_FIRST.findall(match[1]), patterns.any_number.findall(match[3])
-    if len(names) != len(numbers):
-        return match[0]
-    return "; ".join(
-        f"{name}{match[2]}{number}" for name, number in zip(names, numbers, strict=True)
-    )
+    return without_reason(text) or None
 
 
 def without_reason(text: str) -> str:
@@ -365,63 +303,32 @@ def claims_of(text: str, target: str) -> Claims:
     equal: set[str] = set()
     other: set[str] = set()
     listed: set[str] = set()
-    unvalued: set[str] = set()
     by_word = names_target = is_choice = False
     text = patterns.elided.sub(rf"\1 {target}", text)
     links = list(chains(text))
     for link in links:
         names, value = link.names, link.value
-        if any(sign.unequal for sign in link.signs):
+        if "not" in link.signs:
             other.update(names)
             continue
         if value == target:
             equal.update(names)
-            by_word |= any(sign.by_word for sign in link.signs) and bool(names)
+            by_word |= "is" in link.signs and bool(names)
             names_target |= not names
         elif value is not None:
             other.update(names)
             continue
         elif link.parts == 1:
             listed.update(names)
-        elif names and link.operands[0].kind == "variable" and not link.signs[0].by_word:
-            unvalued.update(names_of(link.operands[:1]))
-        is_choice |= link.is_choice and bool(names)
-    for link in links:
-        if link.signs and all(kind == "variable" for kind, *_ in link.operands):
-            is_same = not any(sign.unequal for sign in link.signs) and equal & set(link.names)
-            equal.update(link.names if is_same else ())
-    bare = all(
-        kind in {"variable", "comma", "or", "separator", "crossed"} for kind, *_ in tokens(text)
-    )
-    return Claims(equal, other, listed, by_word, names_target, bare, is_choice, frozenset(unvalued))
-
-
-def row_claims(text: str, target: str) -> Claims:
-    """What the row of a table says: its first cell of variables has the last value beside it."""
-    cells = text.split("|")
-    for place, cell in enumerate(cells):
-        names = set(names_of(tokens(cell)))
-        if names and claims_of(cell, target).bare:
-            beside = [
-                value for other in cells[:place] + cells[place + 1 :] for value in values(other)
-            ]
-            if not beside:
-                return Claims(set(), set(), names)
-            if beside[-1] == target:
-                return Claims(names, set(), set())
-            return Claims(set(), names, set())
-    return claims_of(text, target)
-
-
-def is_row(text: str) -> bool:
-    """Whether a line is a row of a table."""
-    return text.startswith("|") or " | " in text
+        is_choice |= link.is_choice
+    for names in (link.names for link in links if link.signs and link.value is None):
+        equal.update(names if equal & set(names) else ())
+    bare = all(kind in {"variable", "comma", "or", "separator"} for kind, *_ in tokens(text))
+    return Claims(equal, other, listed, by_word, names_target, bare, is_choice)
 
 
 def read_claims(text: str, target: str) -> list[Claims]:
     """What a text says of variables, without its asides, and what each of them says (R7)."""
-    if is_row(text):
-        return [row_claims(text, target)]
     asides: list[str] = []
 
     def take(match: Match) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache, partial
 from re import Match, Pattern, compile, sub
 from types import SimpleNamespace
-from typing import NamedTuple
 from unicodedata import normalize
 
 from cogniload_gen.files import read_words
@@ -136,32 +135,20 @@ OPENING = "answer", "answers", "conclusion", "conclusions"
 OPEN_LINE = compile(rf"\b(?:{'|'.join(OPENING)})$")
 
 
-class Line(NamedTuple):
-    """What a line is, and the heading above it; its sentences share it."""
-
-    is_remark: bool
-    is_heading: bool
-    is_row: bool
-    heading: str
-
-
 class Statement:
     """A sentence, or a line with the list that it opens, as plain text.
 
-    `start` and `stop` are its place in the response. Its `lines` and `entries` are in the
-    response's language; few are ever needed in English.
+    `start` and `stop` are its place in the response; `is_row` says whether it is a row of a table.
     """
 
-    def __init__(self, line: str, start: int, stop: int, origin: Line) -> None:
-        self.lines = [line]
-        self.entries: list[str] = []
-        self.start, self.stop = start, stop
-        self.origin = origin
+    def __init__(self, line: str, start: int, stop: int, *, is_row: bool) -> None:
+        self.line, self.entries = line, list[str]()  # in the response's language
+        self.start, self.stop, self.is_row = start, stop, is_row
 
     @cached_property
     def text(self) -> str:
         """What the line says."""
-        return translated(tidy(" ".join(self.lines)))
+        return translated(self.line)
 
     @cached_property
     def items(self) -> tuple[str, ...]:
@@ -171,15 +158,9 @@ class Statement:
     @cached_property
     def is_remark(self) -> bool:
         """Whether it comments on a conclusion, or stands in parentheses."""
-        line = self.lines[0].strip()
-        is_aside = line.startswith("(") and line.rstrip(".").endswith(")")
-        is_aside &= not patterns.correction.match(line, 1)
-        return self.origin.is_remark or is_aside or bool(patterns.remark.match(line))
-
-    @property
-    def is_question(self) -> bool:
-        """Whether the line ends with a question mark."""
-        return self.lines[-1].endswith("?")
+        is_aside = self.line.startswith("(") and self.line.rstrip(".").endswith(")")
+        is_aside &= not patterns.correction.match(self.line, 1)
+        return is_aside or bool(patterns.remark.match(self.line))
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -191,74 +172,49 @@ class Statement:
         """All in one text."""
         return "\n".join(self.parts)
 
-    def go_on(self, line: str, stop: int) -> None:
-        """Add a line that belongs to the statement."""
-        self.lines.append(line)
-        self.stop = stop
-        if line:
-            self.origin = self.origin._replace(is_heading=False)
-
 
 def statements_of(response: str) -> list[Statement]:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
     statements: list[Statement] = []
-    goes_on = after_comma = in_list = after_blank = in_remark = False
-    heading = ""
+    goes_on = in_list = after_blank = False
     for raw in text.split("\n"):
         start, place = place, place + len(raw) + 1
-        marks = patterns.lead.match(raw)
-        lead = marks.end() if marks else 0
-        mark = patterns.item.match(raw, lead)
-        begin = mark.end() if mark else lead
+        lead = len(raw) - len(raw.lstrip(" \t\r\x0b\x0c>#"))
         if patterns.rule.fullmatch(raw, lead):
             after_blank = True
             continue
+        mark = patterns.item.match(raw, lead)
+        begin = mark.end() if mark else lead
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
-        if after_comma and not mark:
-            statements[-1].lines[-1] += ","
-            is_item = False
         after_blank = False
-        # a number alone heads a list of the variables that have it
-        heads = mark and statements and not statements[-1].entries
-        heads = heads and len(statements[-1].lines) == 1 and statements[-1].lines[0].isdigit()
-        if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
+        if is_item and (goes_on or in_list):
             item = tidy(raw[begin:])
             statements[-1].entries.append(item.rstrip("."))
             statements[-1].stop = start + len(raw)
-            goes_on, in_list, after_comma = item.endswith(":"), True, False
+            goes_on, in_list = item.endswith(":"), True
             continue
-        original = response[start : start + len(raw)]
-        is_heading = "#" in raw[:lead]
-        is_remark = bool(patterns.remark.match(raw, begin))
-        if is_heading or original.strip().startswith("**"):
-            in_remark = is_remark
-            heading = tidy(raw[begin:]) if is_heading else ""
         is_row = raw.startswith("|", lead) or " | " in raw
-        origin = Line(is_remark or in_remark, is_heading, is_row, heading)
         ends = [(end.start(1), end.end()) for end in patterns.sentence_end.finditer(raw, begin)]
+        original = response[start : start + len(raw)]
         first, place_of = begin, start + len(original) - len(original.lstrip())
-        for last, following in ends:
+        for last, following in [*ends, (len(raw), len(raw))]:
+            sentence = tidy(raw[first:last])
             if goes_on:
-                statements[-1].go_on(raw[first:last], start + last)
-            else:
-                statements.append(Statement(raw[first:last], place_of, start + last, origin))
+                statements[-1].line = tidy(f"{statements[-1].line} {sentence}")
+                statements[-1].stop = start + last
+            elif sentence:
+                statements.append(Statement(sentence, place_of, start + last, is_row=is_row))
             goes_on, first, place_of = False, following, start + following
-        rest = tidy(raw[first:])
-        if goes_on:
-            statements[-1].go_on(rest, place - 1)
-        elif rest:
-            statements.append(Statement(rest, place_of, place - 1, origin))
         in_list = False
-        after_comma = bool(statements) and not statements[-1].entries and raw.rstrip().endswith(",")
-        goes_on = after_comma or (bool(statements) and statements[-1].lines[-1].endswith(":"))
+        goes_on = bool(statements) and statements[-1].line.endswith(":")
     return statements
 
 
 def tidy(text: str) -> str:
     """Return a text with single spaces; a colon follows "answer" and "conclusion" at its end."""
     text = text.replace(ANSWER_MARK, " answer: ").replace(DROPPED, "")
-    text = " ".join(text.split()).rstrip(" ,")
+    text = " ".join(text.split()).rstrip(" ,|")
     return f"{text}:" if text.endswith(OPENING) and OPEN_LINE.search(text) else text
 
 
@@ -267,9 +223,7 @@ def in_any_text(word: str) -> str:
     return word if word > "\u3040" else any_of([word])
 
 
-LANGUAGES = {
-    word: english for words in WORDS["languages"].values() for word, english in words.items()
-}
+LANGUAGES = {word: english for english, words in WORDS["languages"].items() for word in words}
 FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
 FOREIGN = compile("|".join(f"({in_any_text(word)})" for word in FOREIGN_WORDS))
 LONGER_WORDS = [word for word in FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]

@@ -29,7 +29,7 @@ from cogniload_analysis.adaptive.design import Answer, Interval, describe_interv
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold, settle_crossing
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_gen.checks import check_integer
 from cogniload_gen.cogniload import BENCHMARK
 
@@ -359,11 +359,11 @@ def estimate_capacity(
 
 
 def estimate_ECL50(frame: pd.DataFrame) -> Threshold:
-    """Return `estimate_capacity`'s ECL50 alone, in half of its time, where it is determined."""
+    """Return `estimate_capacity`'s ECL50 alone, in half of its time."""
     answers, N = _count_tested(frame)
     belief = curve.believe(answers, curve.curve_loads(N), find_prior("published"))
     over_N = belief.curve(curve.OVER_N)
-    return settle_crossing(curve.find_ECL50(over_N, answers, N), N)
+    return curve.find_ECL50(over_N, answers, N)
 
 
 def _count_tested(

@@ -32,7 +32,7 @@ FULL_NAMES = {
 """Table 2 abbreviates names that Tables 3 to 5 print in full."""
 
 GLM_LINK = Link(floor=0, ceiling=1)
-UNCOVERED = "its puzzles do not cover the paper's d and N"
+UNCOVERED = "its puzzles do not cover the paper's loads"
 ENOUGH = 20
 """Responses at a value of a load from which its accuracy is judged: fewer miss by chance alone."""
 
@@ -177,13 +177,14 @@ def covers_grid(cells: pd.DataFrame) -> bool:
 
 
 def covers_paper(cells: pd.DataFrame) -> bool:
-    """Tell whether cells or responses (d, N) reach over the paper's d and N.
+    """Tell whether cells or responses reach over the paper's d and N, and its mean of rho.
 
     Only models with such puzzles have a rank: of others, an ECL50 is an extrapolation.
     """
+    ends = {"d": PAPER_D, "N": PAPER_N, "rho": [PAPER_MEANS.rho]}
     return all(
         cells[load].min() <= min(paper) and cells[load].max() >= max(paper)
-        for load, paper in (("d", PAPER_D), ("N", PAPER_N))
+        for load, paper in ends.items()
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
+from cogniload_analysis.cogniload.known_thresholds import known_ECL50
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
@@ -84,10 +84,10 @@ def _describe_attempts(
         majority = np.array(
             [chance_of_majority(own, wrong, n - own - sum(wrong), k) for own, wrong, n in counts]
         )
-    solved_puzzles = puzzles[LOADS].assign(successes=solved, failures=1 - solved)
+    solved_puzzles = puzzles[LOADS].assign(correct=solved, successes=solved, failures=1 - solved)
     row: dict[str, float] = {"puzzles": len(puzzles)}
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}
         row |= dict(zip((f"{name}_low", f"{name}_high"), clustered_interval(shares), strict=True))
-    row |= name_ends("ECL50", estimate_ECL50(solved_puzzles))
+    row |= name_ends("ECL50", known_ECL50(solved_puzzles))
     return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
-from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.known_thresholds import known_ECL50
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
-from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 from cogniload_analysis.stats import clustered_interval
@@ -75,10 +72,8 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     limited = known["ending"].isin([LIMIT, WINDOW]) if "ending" in known else False
     known = known.assign(lost=limited & ~known["correct"].astype(bool))
     rows = [
-        {"model": str(model), "budget": budget}
-        | _describe_budget(mine, budget, at_chance=at_chance)
+        {"model": str(model), "budget": budget} | _describe_budget(mine, budget)
         for model, mine in known.groupby("model", observed=True)
-        for at_chance in [is_at_chance(mine, LOADS)]
         for budget in budgets or list_budgets(mine)
     ]
     return pd.DataFrame(rows)
@@ -91,13 +86,12 @@ def list_budgets(frame: pd.DataFrame) -> list[int]:
     return [*takewhile(lambda budget: budget < longest, doubled), longest]
 
 
-def _describe_budget(frame: pd.DataFrame, budget: int, *, at_chance: bool) -> dict[str, float]:
+def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     tokens = frame["response_tokens"]
     solved = frame["correct"].astype(bool) & (tokens <= budget)
     cut = frame["lost"] & (tokens < budget)
     by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
-    ECL50 = Threshold(status=UNKNOWN) if at_chance else estimate_ECL50(frame.assign(correct=solved))
     spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),
@@ -107,7 +101,7 @@ def _describe_budget(frame: pd.DataFrame, budget: int, *, at_chance: bool) -> di
         "low": clustered_interval(least)[0],
         "high": clustered_interval(most)[1],
         "tokens_per_solved": spent / solved.sum() if solved.any() else np.inf,
-        **name_ends("ECL50", ECL50),
+        **name_ends("ECL50", known_ECL50(frame.assign(correct=solved))),
         "min_tested": frame["N"].min(),
         "max_tested": frame["N"].max(),
     }

@@ -7,7 +7,6 @@ of the model itself.
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,6 +28,7 @@ from cogniload_analysis.cogniload.glm import (
     compare_rho_terms,
     fit_interactions,
 )
+from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels, level_panel
 from cogniload_analysis.cogniload.sections.accuracy import (
     chance_series,
@@ -37,10 +37,8 @@ from cogniload_analysis.cogniload.sections.accuracy import (
 )
 from cogniload_analysis.cogniload.thresholds import (
     UNKNOWN,
-    LoadMeans,
     Threshold,
     Thresholds,
-    settle_crossing,
 )
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
@@ -48,9 +46,6 @@ from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.stats import CONFIDENCE
 
 PROJECTION, CROSSING = "projection", "crossing"
-LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
-"""Which load each threshold is a level of."""
-
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
 MISFIT = 0.01
 """Below this p, a fit counts as a misfit."""
@@ -154,20 +149,6 @@ def glm_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
-    """Return a GLM's thresholds if its cells are a grid, and none otherwise.
-
-    A few lines through the loads are no grid, and have no projection. `means` as for
-    `LoadGLM.thresholds`; where these can't be taken, the note says why.
-    """
-    if not covers_grid(glm.cells):
-        return Thresholds(*3 * [Threshold(note="the cells are no grid")])
-    try:
-        return glm.thresholds(means)
-    except ValueError as error:
-        return Thresholds(*3 * [Threshold(note=str(error))])
-
-
 def draw_fit(model: str, frame: pd.DataFrame, glm: LoadGLM, name: str) -> Figure:
     """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
 
@@ -262,7 +243,7 @@ def threshold_table(
         known = capacities[model]
         meanings: dict[str, Thresholds | Capacity] = {CROSSING: known}
         if covers_grid(glm.cells):
-            meanings = {PROJECTION: glm.thresholds(), CROSSING: known}
+            meanings = {PROJECTION: projections(glm), CROSSING: known}
         for meaning, at in meanings.items():
             for name, load in LOAD_OF.items():
                 levels = glm.cells[load]
@@ -281,31 +262,12 @@ def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
     return {name: threshold.value} | ends
 
 
-def tested_ends(capacity: Any, threshold: str) -> tuple[float, float]:
-    """Return the least and the largest load that a design can ask, where a crossing is known."""
-    return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
-
-
-def settle(capacity: Capacity, *, at_chance: bool = False) -> Capacity:
-    """Return a capacity without the crossings that its answers do not determine.
-
-    These are all of them at chance, and else those whose intervals pass both ends of the loads.
-    """
-    unknown = Threshold(status=UNKNOWN)
-    settled: dict[str, Any] = {
-        name: unknown if at_chance else settle_crossing(crossing, tested_ends(capacity, name))
-        for name in LOAD_OF
-        for crossing in [getattr(capacity, name)]
-    }
-    return replace(capacity, **settled)
-
-
 def say_threshold(row: Mapping[Any, Any]) -> str:
     """Say a row of `threshold_table` in words."""
     name, status, note = row["threshold"], row["status"], row["note"]
     if row["meaning"] == CROSSING:
         return _say_crossing(row)
-    if status == "not estimated":
+    if status in ("not estimated", UNKNOWN):
         return f"No {name} (projection): {note}."
     if status != "crossing":
         side = "More" if "above" in status else "Fewer"

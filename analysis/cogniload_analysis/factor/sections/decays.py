@@ -160,12 +160,8 @@ def tabulate_fits(fits: pd.DataFrame, least_squares: pd.DataFrame) -> list[Table
 def say_capacity(row: Mapping[Any, Any]) -> str:
     """Say in a headline what a model carries, by a row of `decay_table`."""
     where, unit = describe_condition(row), UNITS[row["suite"]]
-    if row["problem"]:
-        return f"{where}, Neff is not determined, as {row['problem']}."
-    if row["CDF"] >= 0:
-        return f"{where}, accuracy does not fall with further {unit}s: Neff is not determined."
-    if row["CDO"] <= 0:
-        return f"{where}, accuracy falls from the first {unit} on: Neff is not determined."
+    if problem := row["problem"] or row["N_eff_problem"]:
+        return f"{where}, Neff is not determined, as {problem}."
     carries = f"it carries {row['N_eff']:.1f} {unit}s before accuracy falls"
     return f"{where}, {carries}: Neff{_say_ends(row)}."
 
@@ -178,11 +174,11 @@ def say_decay(row: Mapping[Any, Any]) -> str:
     percent = 100 * math.expm1(row["CDF"])
     start = ""
     if row["CDF"] < 0:
-        start = (
-            f", from the outset: the line begins at {100 * math.exp(row['CDO']):.0f} %"
-            if row["CDO"] <= 0
-            else f", from about {row['N_eff']:.1f} {unit}s on (Neff{_say_ends(row)})"
-        ) + (
+        if row["CDO"] <= 0:
+            start = f", from the outset: the line begins at {100 * math.exp(row['CDO']):.0f} %"
+        elif not row["N_eff_problem"]:
+            start = f", from about {row['N_eff']:.1f} {unit}s on (Neff{_say_ends(row)})"
+        start += (
             f". The window is N = {row['first_N']:g} to {row['last_N']:g}; "
             f"{100 * row['floor']:.1f} % are taken for guessed, {100 * row['lapses']:.1f} % for "
             "lapses"

@@ -458,7 +458,7 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
         if len(operands) < 2 or chain.parts < len(chain.operands) - len(listed):
             continue
         start, stop = operands[0].start, operands[-1].stop
-        if any(sign.unequal for sign in chain.signs) or text[stop : stop + 4].lstrip()[:1] == "?":
+        if "not" in chain.signs or text[stop : stop + 4].lstrip()[:1] == "?":
             continue
         while definitions and definitions[0][0] < start:
             _, name, letter = definitions.popleft()

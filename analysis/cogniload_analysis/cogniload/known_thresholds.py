@@ -1,0 +1,126 @@
+"""Which thresholds of a model are known, in its report and wherever else they are printed.
+
+A threshold is the level of a load at which half of the puzzles are solved. It is known only if its
+load matters to the model (`cogniload_analysis.matters`), and never at chance.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
+from cogniload_analysis.cogniload.capacity.design import estimate_capacity, estimate_ECL50
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
+from cogniload_analysis.cogniload.glm import LoadGLM, fit_soundly
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.thresholds import (
+    UNKNOWN,
+    LoadMeans,
+    Threshold,
+    Thresholds,
+)
+from cogniload_analysis.matters import is_at_chance, load_effects
+
+LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
+"""Which load each threshold is a level of."""
+
+AT_CHANCE = "no more puzzles are solved than guesses would"
+
+
+def fit_run(frame: pd.DataFrame, capacity: Capacity | None = None) -> tuple[LoadGLM, Capacity]:
+    """Return the GLM and the capacity of one model's responses, with what is known of them alone.
+
+    `frame` has a row a response: d, N, rho (a fraction) and correct; and if it is there, the
+    puzzle's id and the chance of a guess. An adaptive run has a `capacity` of its own.
+    """
+    if "id" not in frame:
+        frame = frame.assign(id=range(len(frame)))
+    own = capacity or estimate_capacity(frame)
+    glm = replace(fit_soundly(frame), unknown=explain_unknown(frame))
+    if capacity is None and frame["id"].is_unique:
+        glm = replace(glm, correlation=own.correlation)
+    return glm, settle(own, glm.unknown)
+
+
+def explain_unknown(frame: pd.DataFrame) -> dict[str, str]:
+    """Return why each threshold is unknown, by name; those whose load matters are left out."""
+    if "chance" not in frame:
+        frame = frame.assign(chance=Link(floor=1).bottom(frame["d"].to_numpy()))
+    if is_at_chance(frame, LOADS):
+        return dict.fromkeys(LOAD_OF, AT_CHANCE)
+    matter = {effect.load.name for effect in load_effects(frame, LOADS) if effect.matters}
+    return {
+        name: f"accuracy is not known to change with {load}"
+        for name, load in LOAD_OF.items()
+        if load not in matter
+    }
+
+
+def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
+    """Return what is known of a GLM's thresholds; nothing if its cells are no grid.
+
+    A few lines through the loads are no grid, and have no projection. `means` as for
+    `LoadGLM.thresholds`; where these can't be taken, the note says why.
+    """
+    if not covers_grid(glm.cells):
+        return Thresholds(*3 * [Threshold(note="the cells are no grid")])
+    try:
+        found = vars(glm.thresholds(means))
+    except ValueError as error:
+        return Thresholds(*3 * [Threshold(note=str(error))])
+    return Thresholds(
+        **{
+            name: at
+            if math.isnan(at.value) or name not in glm.unknown
+            else Threshold(status=UNKNOWN, note=glm.unknown[name])
+            for name, at in found.items()
+        }
+    )
+
+
+def settle(capacity: Capacity, unknown: Mapping[str, str]) -> Capacity:
+    """Return a capacity with the crossings that are known alone; `unknown` has the others."""
+    settled: dict[str, Any] = {
+        name: settle_crossing(
+            getattr(capacity, name), tested_ends(capacity, name), unknown.get(name, "")
+        )
+        for name in LOAD_OF
+    }
+    return replace(capacity, **settled)
+
+
+def settle_crossing(crossing: Threshold, ends: tuple[float, float], why: str) -> Threshold:
+    """Return a crossing, unknown where its interval passes both `ends` of the tested loads.
+
+    And with a `why`, unless it lies beyond one end, which a load that doesn't matter allows.
+    """
+    passes = crossing.low < ends[0] and crossing.high > ends[1]
+    inside = ends[0] <= crossing.value <= ends[1]
+    if passes or why == AT_CHANCE or (why and inside):
+        return Threshold(status=UNKNOWN)
+    return crossing
+
+
+def known_ECL50(frame: pd.DataFrame) -> Threshold:
+    """Return the crossing of ECL50 alone, in half of the time, as `fit_run` has it."""
+    ends = frame["N"].min(), frame["N"].max()
+    return settle_crossing(estimate_ECL50(frame), ends, explain_unknown(frame).get("ECL50", ""))
+
+
+def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
+    """Return the least and the largest load that a design can ask, where a crossing is known."""
+    return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
+
+
+def inside_crossings(capacity: Capacity) -> dict[str, Threshold]:
+    """Return the crossings by name, for numbers without a sign: those beyond the loads are none."""
+    crossings = {}
+    for name in LOAD_OF:
+        (least, most), at = tested_ends(capacity, name), getattr(capacity, name)
+        beyond = not math.isnan(at.value) and not least <= at.value <= most
+        outside = Threshold(status=UNKNOWN, note=f"beyond the {least:g} to {most:g} of the puzzles")
+        crossings[name] = outside if beyond else at
+    return crossings

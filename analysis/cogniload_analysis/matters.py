@@ -1,0 +1,121 @@
+"""Which loads matter to a model: the one rule, which every output asks.
+
+A load matters if accuracy differs between its levels by more than chance explains, with the other
+loads held, and if it falls where the greater level is the harder one. Only then does a load break
+a model, and has the model a threshold within what was tested.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+from statsmodels.regression.linear_model import OLS
+
+from cogniload_analysis.frame import Load
+from cogniload_analysis.stats import CONFIDENCE
+
+CHANCE = 1 - CONFIDENCE
+"""The probability with which chance alone is taken for a finding."""
+
+ENOUGH = 10
+"""Puzzles of a level that stand alone; neighbouring levels with fewer are taken together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What one load does to a model's accuracy.
+
+    `bands` has a row for each level, or a few neighbouring ones, in rising order: the `least` and
+    the `most` level, and the `accuracy`. `p` is that of no effect, times the number of loads.
+    """
+
+    load: Load
+    bands: pd.DataFrame
+    p: float
+
+    @property
+    def ends(self) -> tuple[pd.Series, pd.Series]:
+        """The easy and the hard end: the first and the last band, or the best and the worst."""
+        bands = self.bands
+        if not self.load.harder:
+            bands = bands.sort_values("accuracy", ascending=False, kind="stable")
+        return bands.iloc[0], bands.iloc[-1]
+
+    @property
+    def fall(self) -> float:
+        """The accuracy that is lost from the easy to the hard end."""
+        easy, hard = self.ends
+        return float(easy["accuracy"] - hard["accuracy"])
+
+    @property
+    def matters(self) -> bool:
+        """Whether the load matters."""
+        return self.p < CHANCE and self.fall > 0
+
+
+def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
+    """Return the effect of each load that varies on one model's accuracy.
+
+    `frame` has a row a response, with the loads, `correct` and, if puzzles repeat, `id`: a puzzle
+    counts once, by its share of right answers. Each load is tested by the F test of a linear model
+    of accuracy, in which the others have a constant for each band; a load whose greater levels are
+    harder has a slope. p is corrected by Bonferroni.
+    """
+    names = [load.name for load in loads]
+    puzzles = frame[[*names, "correct"]].astype(float)
+    if "id" in frame:
+        puzzles = puzzles.groupby(frame["id"].astype(str)).mean()
+    right = puzzles["correct"]
+    bands = {load: _number_bands(puzzles[load.name]) for load in loads}
+    varying = [load for load in loads if bands[load].max() > 0]
+    held = {load: np.eye(bands[load].max() + 1)[bands[load], 1:] for load in varying}
+    effects = []
+    for load in varying:
+        others = [held[other] for other in varying if other is not load]
+        without = np.column_stack([np.ones(len(right)), *others])
+        own = bands[load][:, None] if load.harder else held[load]
+        fits = [OLS(right, design).fit() for design in (np.hstack([without, own]), without)]
+        with np.errstate(divide="ignore", invalid="ignore"):  # of answers without any variance
+            _, p, freedom = fits[0].compare_f_test(fits[1])
+        shown = puzzles.groupby(bands[load]).agg(
+            least=(load.name, "min"), most=(load.name, "max"), accuracy=("correct", "mean")
+        )
+        known = freedom > 0 and not np.isnan(p)
+        effects.append(Effect(load, shown, min(1.0, float(p) * len(varying)) if known else 1.0))
+    return effects
+
+
+def _number_bands(levels: pd.Series) -> np.ndarray:
+    """Return the number of each puzzle's band, from 0: levels, as few as make ENOUGH puzzles."""
+    counts = levels.value_counts().sort_index()
+    number, size, places = 0, 0, {}
+    for level, count in counts.items():
+        places[level] = number
+        size += count
+        if size >= ENOUGH:
+            number, size = number + 1, 0
+    last = max(0, number - 1)  # where the last levels are too few, they join those before
+    return levels.map(places).clip(upper=last).to_numpy(int)
+
+
+def breaking(effects: Sequence[Effect]) -> list[Effect]:
+    """Return the effects of the loads that matter, the largest fall first."""
+    return sorted((one for one in effects if one.matters), key=lambda one: -one.fall)
+
+
+def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
+    """Tell whether no level of any load is solved more often than guesses would.
+
+    One-sided binomial tests of the whole and of each level, by Bonferroni's correction, at 5 %.
+    False where the chance is unknown.
+    """
+    if "chance" not in frame or frame["chance"].isna().any():
+        return False
+    levels = [rows for load in loads for _, rows in frame.groupby(load.name, observed=True)]
+    tests = [
+        binom.sf(rows["correct"].sum() - 1, len(rows), rows["chance"].mean())
+        for rows in (frame, *levels)
+    ]
+    return min(tests) * len(tests) > CHANCE

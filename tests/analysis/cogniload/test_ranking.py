@@ -1,0 +1,114 @@
+"""Ranks: among the published models and among a report's runs, with their intervals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
+
+from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
+from cogniload_analysis.cogniload.known_thresholds import fit_run
+from cogniload_analysis.cogniload.sections.first_screen import overview_table, say_capacity
+from cogniload_analysis.cogniload.sections.ranking import rank, rank_runs
+from cogniload_analysis.cogniload.thresholds import Threshold
+
+PUBLISHED = published_table("glm").set_index("model")
+BETA = PUBLISHED[["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]]
+COARSE = GRID[GRID["rho_percent"].isin([5, 50, 95])]
+MODELS = {
+    "perfect": ([50, 0, 0, 0, 0], COARSE),
+    "good": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE),
+    "poor": ([7.2, -0.35, -2.75, -3.21, 2.75], COARSE),
+    "level": ([0, 0, 0, 0, 0], COARSE),
+    "easy only": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE[COARSE["d"] < 5]),
+}
+
+
+def test_new_models_take_their_places_among_the_published():
+    generator = np.random.default_rng(4)
+    names = ("Qwen3-32B", "o3-2025-04-16", "DS-Qwen-1.5B")
+    glms = {
+        f"my {name}": fit_load_glm(simulate_counts(BETA.loc[name], 20, generator)) for name in names
+    }
+    ranking = ranking_table(glms)
+    assert ranking["source"].value_counts().to_dict() == {"published": 22, "this report": 3}
+    assert ranking["ECL50"].is_monotonic_decreasing
+    for name in names:
+        mine = ranking.set_index("model").loc[f"my {name}"]
+        better = [(PUBLISHED["ECL50"] > mine[end]).sum() for end in ("high", "ECL50", "low")]
+        assert (mine["rank"], mine["rank_worst"]) == (1 + better[0], 1 + better[2])
+        assert mine["rank"] <= 1 + better[1] <= mine["rank_worst"]
+    published = ranking[ranking["source"] == "published"].set_index("model")
+    assert (
+        published["rank"].to_dict()
+        == PUBLISHED["ECL50"].rank(ascending=False, method="min").to_dict()
+    )
+    assert published["crossing_rank"].notna().sum() == PUBLISHED["ECL50"].between(8, 400).sum()
+
+
+def test_a_model_that_cannot_be_ranked_says_why():
+    cells = simulate_counts([7, -0.3, -2.7, -3, 2.7], 20, np.random.default_rng(1))
+    glm = fit_load_glm(cells[cells["d"] == 10])
+    last = ranking_table({"hard only": glm}).iloc[-1]
+    assert last["model"] == "hard only"
+    assert last[["rank", "crossing_rank", "ECL50"]].isna().all()
+    assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
+
+
+def test_a_rank_compares_intervals_with_what_is_known():
+    others = pd.Series([300.0, 80.0, np.nan, 20.0])
+    assert rank(Threshold(56, 49, 65), others) == (3, 3)
+    assert rank(Threshold(56, 10, 90), others) == (2, 4)
+    assert rank(Threshold(56, 49, 85), others - 20, others + 20) == (2, 3)
+    assert np.isnan(rank(Threshold(), others)).all()
+
+
+def test_runs_are_ranked_by_what_they_all_have():
+    """An adaptive run has a crossing alone, so grids are then ranked by their crossings too."""
+    rows = {
+        "grid": [1, 1, 90, 80, 100, 60, 55, 65],
+        "worse grid": [1, 1, 40, 30, 50, 20, 15, 25],
+        "adaptive": [np.nan, 1, np.nan, np.nan, np.nan, 70, 62, 80],
+        "short": [np.nan, np.nan, 99, 90, 120, 99, 90, 120],
+    }
+    names = ["rank", "crossing_rank", "ECL50", "low", "high"]
+    names += ["crossing", "crossing_low", "crossing_high"]
+    table = pd.DataFrame.from_dict(rows, "index", columns=names, dtype=float)
+    nobody = np.zeros(4, bool)
+    assert rank_runs(table, nobody)[:3].tolist() == [[1, 2], [3, 3], [1, 2]]
+    assert np.isnan(rank_runs(table, nobody)[3]).all()
+    grids = table.iloc[:2]
+    assert rank_runs(grids, nobody[:2]).tolist() == [[1, 1], [2, 2]]
+    assert rank_runs(grids, np.array([False, True])).tolist() == [[2, 2], [1, 1]]
+
+
+@pytest.fixture(scope="module")
+def overview(tmp_path_factory):
+    """The table of models with the coefficients and the cells of MODELS."""
+    folder = tmp_path_factory.mktemp("results")
+    for seed, (model, (beta, grid)) in enumerate(MODELS.items()):
+        write_run(folder, model, make_samples(beta, 3, seed, grid=grid, words=2))
+    frame = read_samples(folder)
+    fits = {str(model): fit_run(rows) for model, rows in frame.groupby("model", observed=True)}
+    glms, capacities = ({name: fit[place] for name, fit in fits.items()} for place in (0, 1))
+    return overview_table(frame, glms, capacities).set_index("model", drop=False)
+
+
+def test_the_best_comes_first_and_what_has_no_place_last(overview):
+    assert overview["rank"].dropna().to_dict() == {"perfect": 1, "good": 2, "poor": 3}
+    assert (overview["rank_worst"].dropna() == overview["rank"].dropna()).all()
+    assert list(overview.index[:3]) == ["perfect", "good", "poor"]
+    assert overview.loc["perfect", "ECL50"] > 250
+
+
+def test_the_headline_says_what_a_model_carries_or_that_it_is_unknown(overview):
+    headlines = {row["model"]: say_capacity(row) for row in overview.to_dict("records")}
+    assert headlines["perfect"].startswith("Solves every puzzle")
+    assert headlines["level"].endswith("is not determined.")
+    for model in ("good", "poor"):
+        row = overview.loc[model]
+        assert headlines[model].startswith(f"Carries {row['ECL50']:.0f} statements: ECL50 (proj")
+        best, worst = (
+            1 + (PUBLISHED["ECL50"] > row[end]).sum() for end in ("ECL50_high", "ECL50_low")
+        )
+        assert f", places {best} to {worst} of 23 among" in headlines[model]
+    assert "place" not in headlines["easy only"]
