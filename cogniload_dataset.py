@@ -122,7 +122,8 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
     ) -> Iterator[tuple[str, pa.Table]]:
         source = self.config.benchmark.source(self.config.grids[split])
         for start, stop in rows:
-            for table in source.tables(start, stop, first_batch=FIRST_BATCH):
+            first = None if start else FIRST_BATCH  # a stream waits for its first shard alone
+            for table in source.tables(start, stop, first_batch=first):
                 yield str(table["id"][0]), table
 
     def _get_examples_iterable_for_split(self, split_generator: Any) -> ExamplesIterable:
