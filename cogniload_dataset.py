@@ -71,7 +71,7 @@ class PuzzleConfig(datasets.BuilderConfig):
 
 
 class PuzzleBuilder(datasets.ArrowBasedBuilder):
-    """A maker of a config's puzzles; `datasets` takes one builder a file, so this serves all."""
+    """Builds a config's puzzles; `datasets` takes one builder a file, so this one serves all."""
 
     def __init__(self, *, dataset_name: str | None = None, **settings: Any) -> None:
         # as a loading script of `datasets` 3, the dataset has the name of this file
@@ -135,11 +135,10 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
 class EndlessExamples(ExamplesIterable):
     """The puzzles of an endless config, or the share of a worker.
 
-    Elsewhere a builder lists shards, and `datasets` reads one to its end before the next: an
-    endless shard would starve the others. Here each of M shares takes every M-th index, in all
-    cells, so workers together are always at the beginning of one and the same stream. This is
-    private API of `datasets`, alike from 3.6 to 5.2; what is not defined here is inherited, such as
-    the state.
+    A usual builder lists shards, and `datasets` reads one to its end before the next: an endless
+    shard would starve the others. Here each of M shares takes every M-th index, in all cells, so
+    the workers together always read the beginning of the same stream. This uses private API of
+    `datasets`, which is the same from 3.6 to 5.2.
     """
 
     num_shards = 1024 * 315
@@ -181,7 +180,7 @@ def register() -> None:
     """Make `datasets.load_dataset` know the names of the benchmarks' datasets.
 
     Wraps `datasets.load.dataset_module_factory`, which is private, of `datasets` 3.6 and later.
-    (`_PACKAGED_DATASETS_MODULES` would be no way: its names look for data files in the working
+    (`_PACKAGED_DATASETS_MODULES` does not help: its names look for data files in the working
     directory.) The generators' versions are in the module's hash, and so in the cache's path.
     """
     factory = getattr(datasets.load, "dataset_module_factory", None)
@@ -210,10 +209,10 @@ def load_dataset(
 ) -> Any:
     """Return puzzles as `datasets.load_dataset` does: a Dataset, or a DatasetDict without `split`.
 
-    It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is
-    short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is
-    not a puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. For other names
-    than ours, it is `datasets.load_dataset`.
+    It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is short for
+    `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is not a
+    puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. Other names go to
+    `datasets.load_dataset`.
     """
     family = benchmarks.datasets().get(path)
     if family and (named := _named_in(split, family.splits)):

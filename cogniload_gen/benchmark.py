@@ -49,8 +49,8 @@ class Knob:
     `choices`) or "tokenizer". An integer with `choices` takes those words too: each puzzle then
     draws its own number, which the knob's column holds. A knob of a grid takes a value or a
     sequence of different values. `meaning` says in a phrase what it sets, with its unit. `levels`
-    are values from easy to hard, for training that goes on as a model learns; a knob without any
-    does not take part.
+    are values from easy to hard, for training whose difficulty follows the model; a knob without
+    levels does not take part.
     """
 
     name: str
@@ -134,11 +134,11 @@ class Counts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Score:
-    """What became of a response, and the evidence for it.
+    """The result of scoring a response, and the evidence for it.
 
     `value` is the answer that was read, None where none could be read. `evidence` is the place
-    (start, stop) in the response that it was read from. `explanation` says in a sentence why the
-    outcome is what it is. `details` are further facts, such as the variables that an answer missed.
+    (start, stop) in the response that it was read from. `explanation` gives the reason in a
+    sentence. `details` are further facts, such as the variables that an answer missed.
     """
 
     outcome: OutcomeName
@@ -230,7 +230,7 @@ class Benchmark(ABC):
         endless: Whether its train split can be streamed without end.
         outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
         step_errors: The kinds of a first error that `read_steps` finds; none if nothing reads them.
-        baselines: Answers without the reasoning, which a model has to beat: by name, a function
+        baselines: Shortcuts without reasoning, which a model has to beat: by name, a function
             from a puzzle's text to an answer, or to an empty text where it has none. It raises
             ValueError for a text that is no puzzle of the benchmark.
     """
@@ -271,7 +271,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
-        """Return a response's score; ValueError for a row that lacks a column or has it wrong."""
+        """Return a response's score; ValueError for a row with a missing or wrong column."""
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
         """Return where the reasoning in a response breaks.
@@ -309,7 +309,7 @@ class Benchmark(ABC):
         return 0, MAX_PUZZLES
 
     def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
-        """Return the changes that tell the causes of a failure of a puzzle apart.
+        """Return the changes that distinguish the causes of a puzzle's failure.
 
         `step` is where the response first broke, None where that is not known.
         """
@@ -379,9 +379,9 @@ class Benchmark(ABC):
         return self.source(self.select(**parameters))
 
     def parameters_of(self, grid: Grid) -> dict[str, Any]:
-        """Return the parameters that make a grid again, but its split; each knob's is a list.
+        """Return the parameters that make a grid again, except its split; each knob's is a list.
 
-        Left out are a first index of 0, and changes that it does not have.
+        A first index of 0 and absent changes are left out.
         """
         values: dict[str, Any] = {}
         for knob, column in zip(self.knobs, zip(*grid.cells, strict=True), strict=True):

@@ -60,7 +60,7 @@ class Reading:
 
 
 class Outcome(StrEnum):
-    """What became of a response (D.5), named as in the paper."""
+    """The outcome of a response (D.5), named as in the paper."""
 
     CORRECT_VALID = "correct_valid"
     CORRECT_POI = "correct_poi"

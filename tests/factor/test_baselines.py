@@ -5,8 +5,6 @@ from functools import cache
 from itertools import permutations, product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from cogniload_gen import generate_factor
@@ -50,12 +48,6 @@ def test_what_each_finds_in_a_problem():
         "two hops": "44",
         "three hops": "44",
     }
-
-
-def test_a_problem_without_numbers_has_no_answer():
-    problem = "The number of each A Zoo's Fox is each B Zoo's Fox. How many Fox does A Zoo have?"
-    for name, answer in REALISTIC_BASELINES.items():
-        assert answer(problem) == ("0" if name.startswith("sum") else "")
 
 
 def forests(N, roots):
@@ -131,12 +123,3 @@ def test_a_baseline_reads_the_same_within_filler():
         # what is at most as deep as the answer is found, and no more is needed
         name = {0: "grep or none", 1: "one hop", 2: "two hops", 3: "three hops"}.get(row["hops"])
         assert name is None or found[name] == row["answer"]
-
-
-@given(st.text())
-def test_a_text_that_is_no_puzzle_is_one_line_of_error(text):
-    for answer in (*SYMBOLIC_BASELINES.values(), *REALISTIC_BASELINES.values()):
-        try:
-            assert isinstance(answer(text), str)
-        except ValueError as error:
-            assert "\n" not in str(error)

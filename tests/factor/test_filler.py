@@ -12,15 +12,12 @@ from grids import factor_grid, factor_source
 from hypothesis import given
 from hypothesis import strategies as st
 from memory import PEAK
-from refusals import refused
 from scipy.stats import binomtest, chisquare, kstest
-from symbolic_checker import PUZZLE, filler, groups, made, relations, rows, values
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from symbolic_checker import filler, groups, relations, rows, values
+from transformers import AutoTokenizer
 
 from cogniload_gen import generate_factor, generate_puzzles
 from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
-from cogniload_gen.factor.knobs import SymbolicCell
 from cogniload_gen.tokens import estimate, token_counter
 
 TERMS = re.compile(r"[^a-z]+").split
@@ -34,23 +31,6 @@ def longs():
 def named(tokenizer):
     """The name of a test's tokenizer."""
     return getattr(tokenizer, "__name__", str(tokenizer))
-
-
-@pytest.fixture(scope="session")
-def unigram(tmp_path_factory):
-    """A folder with a small tokenizer that marks the start of words, as SentencePiece does."""
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=300,
-        show_progress=False,
-        unk_token="<unk>",  # noqa: S106
-        special_tokens=["<unk>"],
-    )
-    tokenizer.train_from_iterator((filler(row["puzzle"]) for row in longs()[:20]), trainer)
-    folder = tmp_path_factory.mktemp("unigram")
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
-    return folder
 
 
 def quarter(text):
@@ -74,7 +54,7 @@ def measure(tokenizer):
 
 
 @pytest.mark.parametrize(
-    "tokenizer", ["tokenizer_folder", "unigram", None, quarter, len, with_start_and_end], ids=named
+    "tokenizer", ["tokenizer_folder", None, quarter, len, with_start_and_end], ids=named
 )
 def test_filler_has_the_asked_number_of_tokens(tokenizer, request):
     """To within 1 % or 16 tokens, and the statements can be read out of it."""
@@ -99,32 +79,6 @@ def test_filler_is_never_short_even_if_one_word_holds_all_tokens():
 
     for row in rows(tokenizer, N=1, context=1000, num_puzzles=100):
         assert filler(row["puzzle"]).count("widget") == 3
-
-
-@pytest.mark.parametrize("tokenizer", ["tokenizer_folder", "unigram"])
-def test_the_counts_of_texts_add_up(tokenizer, request):
-    """Sums over sentences, of words and of characters, are what the whole takes."""
-    folder = request.getfixturevalue(tokenizer)
-    text = " " + filler(longs()[0]["puzzle"])
-    whole = measure(folder)(text)
-    for pieces in (re.findall(r" [^ ]+", text), re.findall(r" [^.]+\.", text)):
-        assert token_counter(folder)(pieces).sum() == pytest.approx(whole, rel=0.01)
-
-
-def test_the_estimate_is_near_a_real_tokenizer(tokenizer_folder):
-    text = " ".join(filler(row["puzzle"]) for row in longs()[:10])
-    assert estimate(text) == pytest.approx(measure(tokenizer_folder)(text), rel=0.05)
-    assert estimate(" The Fox of South Zoo sleeps, 12 hours.") == 11
-    assert [estimate(letters * "a") for letters in (0, 1, 12, 13, 26)] == [0, 1, 1, 2, 3]
-
-
-@given(st.lists(st.sampled_from(["Fox", "é", "7", "_", "<", ".", " ", "\n\t"]), max_size=4))
-def test_the_estimate_counts_words_digits_and_signs(pieces):
-    text = "".join(pieces)
-    words = re.findall(r"[^\W\d_]+", text)
-    assert estimate(text) == len(words) + sum(
-        not (sign.isalpha() or sign.isspace()) for sign in text
-    )
 
 
 def test_the_estimate_of_puzzles_is_within_a_quarter(tokenizer_folder):
@@ -189,25 +143,6 @@ def test_few_statements_do_not_stand_together(N):
     assert np.mean(spans) == pytest.approx(1 - 1 / N, abs=0.05)
 
 
-def test_both_ends_of_the_filler_take_statements():
-    short = rows(N=4, context=40, num_puzzles=300)
-    found = [groups(row["puzzle"]) for row in short]
-    assert any(places[0][0] == 0 for places, _ in found)
-    assert any(places[-1][0] == sentences for places, sentences in found)
-    between = [" @<<<", "\n@<<<", ">>>@ ", ">>>@\n"]
-    assert all(any(mark in row["puzzle"] for row in short) for mark in between)
-    assert not any("  " in row["puzzle"] for row in short)
-
-
-def test_every_place_in_an_interval_is_as_likely():
-    """Two groups at 5 places: the first at 0 or 1, the second at 2, 3 or 4, each pair as often."""
-    keys = np.arange(40_000, dtype=np.uint64)
-    places = scatter(keys, np.full(len(keys), 2), np.full(len(keys), 5))
-    pairs, counts = np.unique(places, axis=1, return_counts=True)
-    assert pairs.T.tolist() == [[first, second] for first in (0, 1) for second in (2, 3, 4)]
-    assert chisquare(counts).pvalue > 1e-4
-
-
 @given(
     st.lists(st.tuples(st.integers(1, 100), st.integers(1, 60)), min_size=1, max_size=20),
     st.integers(0, 2**64 - 1),
@@ -239,44 +174,6 @@ def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
         factor_source(factor_grid(N=39, context=least - 1), tokenizer=tokenizer)
     for row in rows(tokenizer, N=39, context=least, num_puzzles=300):
         assert max(size for _, size in groups(row["puzzle"])[0]) <= MAX_GROUP
-
-
-@pytest.mark.parametrize("divisor", [2, 3, 4, 5, 7])
-def test_a_callable_that_rounds_is_counted_within_running_text(divisor):
-    texts = [" " + "x" * letters for letters in range(1, 40)]
-    counts = token_counter(lambda text: len(text) // divisor)(texts)
-    assert counts == pytest.approx([len(text) / divisor for text in texts], abs=1 / 12)
-    assert counts.sum() == pytest.approx(len("".join(texts)) / divisor, rel=0.005)
-
-
-@pytest.mark.parametrize(
-    ("tokenizer", "message"),
-    [
-        (5, "must be the name or folder .* got 5"),
-        ("no/such", "'no/such' does not load: "),
-        (lambda _: 0, ".* counts a sentence as 0 tokens"),
-        (lambda text: -len(text), ".* counts fewer tokens in a longer text"),
-        (lambda text: text, "must return a number of tokens or a sequence .* returned "),
-        (lambda _: {"input_ids": []}, "must return a number of tokens or a sequence .* returned "),
-        (lambda text: len(text) ** 2, "must give counts that add up, .*"),
-        (lambda text: text.count("."), "must give counts that add up, and at least half a token"),
-    ],
-)
-def test_what_is_no_tokenizer_is_refused(tokenizer, message):
-    with refused(f"^tokenizer {message}", most=400):
-        rows(tokenizer, N=1, context=100, num_puzzles=1)
-
-
-def test_the_text_is_a_prefix_for_a_shorter_context():
-    """The filler is one stream for each key; a context says where to stop."""
-    keys = np.full(3, 7, np.uint64)
-    short, middle, long = (
-        TERMS(filler(row["puzzle"]).rstrip("."))
-        for row in made(keys, [SymbolicCell(1, context) for context in (50, 500, 5000)])
-    )
-    assert short == middle[: len(short)]
-    assert middle == long[: len(middle)]
-    assert all(PUZZLE.fullmatch(row["puzzle"]) for row in longs())
 
 
 def test_memory_is_that_of_the_text():

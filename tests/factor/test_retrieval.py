@@ -1,17 +1,14 @@
 """What retrievers find of FACTOR's puzzles, against counts made apart from the text."""
 
-import math
 import re
-import sys
 import tomllib
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 import pytest
-from bm25s.stopwords import STOPWORDS_EN
 from command_line import refusal
 from harness import random_state_put_back
 from hypothesis import given
@@ -65,12 +62,6 @@ def test_with_room_for_all_the_prompt_is_the_puzzle(suite):
         stripped = [sentence.strip() for sentence in parts.sentences]
         assert set(solution_statements(row)) <= set(stripped)
         assert parts.question == row["question"]
-
-
-def test_a_text_that_is_no_puzzle_is_refused_in_one_line():
-    for text in ("", "How many Fox does Hamilton Farm have?", "<<<assign v1 = v2>>>"):
-        with pytest.raises(ValueError, match=r"^a FACTOR puzzle must have .*$"):
-            retrieve(text, Retrieval("oracle", 10))
 
 
 def test_a_chunk_keeps_the_score_of_the_query_that_it_fits_best():
@@ -149,27 +140,6 @@ The number of each West Zoo's Deer is each South Zoo's Owl. The number of each E
 Question: How many Deer does West Zoo have?"""
 
 
-def test_hops_follow_the_names_that_were_found():
-    """Of two chains of ten statements, alike but for their names, one leads to the answer."""
-    chains = []
-    for names in ("ABCDEFGHIJ", "KLMNOPQRST"):
-        places = [f"{letter}orth Zoo" for letter in names]
-        chain = [f"The number of each {places[0]}'s Fox is 2."]
-        chain += [
-            f"The number of each {this}'s Fox is 3 more than each {before}'s Fox."
-            for before, this in pairwise(places)
-        ]
-        chains.append(chain)
-    text = " ".join(statement for pair in zip(*chains, strict=True) for statement in pair)
-    puzzle = f"Problem: {text}\n\nQuestion: How many Fox does Jorth Zoo have?"
-    budget = sum(map(count_words, chains[0]))
-    assert retrieve(puzzle, Retrieval("iterative", budget), count_words).closed
-    names = ("bm25", "iterative-bm25")
-    once, in_hops = (retrieve(puzzle, Retrieval(name, budget), count_words) for name in names)
-    assert once.found <= 6
-    assert in_hops.found > once.found
-
-
 def test_a_total_is_asked_for_by_its_place():
     scores = retrieval.name_scores(("South Zoo's Fox", "North Zoo's Fox", "at South Zoo"))
     assert scores(["South Zoo's Animal", "North Zoo's Fox", "North Zoo's Fo"]).tolist() == [
@@ -177,33 +147,6 @@ def test_a_total_is_asked_for_by_its_place():
         [0, 1, 0],
         [0, 0, 0],
     ]
-
-
-def plain_bm25(texts, query, k1=1.5, b=0.75):
-    """BM25 as Lucene has it, written from its formula."""
-    corpus = [
-        [w for w in re.findall(r"\b(?:\w\w+|\d)\b", text.lower()) if w not in STOPWORDS_EN]
-        for text in texts
-    ]
-    mean = sum(map(len, corpus)) / len(corpus)
-    scores = np.zeros(len(corpus))
-    for word in re.findall(r"\b(?:\w\w+|\d)\b", query.lower()):
-        holders = sum(word in text for text in corpus)
-        idf = math.log(1 + (len(corpus) - holders + 0.5) / (holders + 0.5))
-        for i, text in enumerate(corpus):
-            count = text.count(word)
-            scores[i] += idf * count / (count + k1 * (1 - b + b * len(text) / mean))
-    return scores
-
-
-@SUITES
-def test_bm25_is_its_formula(suite):
-    for row in ROWS[suite][-3:]:
-        parts = split(row["puzzle"])
-        scores = retrieval.bm25_scores(parts.sentences)
-        for query in (parts.question, parts.name):
-            expected = plain_bm25(parts.sentences, query)
-            assert scores([query])[0] == pytest.approx(expected, rel=1e-3, abs=1e-5)
 
 
 @pytest.mark.slow  # sentence-transformers alone takes long to import
@@ -234,20 +177,6 @@ def test_settings_are_told_apart_where_prompts_may_differ():
     assert str(Retrieval("encoder", 9)) != str(Retrieval("encoder", 9, encoder="other"))
     assert str(Retrieval("bm25", 9)) == str(Retrieval("bm25", 9, encoder="other"))
     assert check_retrieval({"retriever": "bm25", "budget": 9}) == Retrieval("bm25", 9)
-
-
-@pytest.mark.parametrize("name", ["bm25", "encoder"])
-def test_without_the_extra_it_says_what_to_install(monkeypatch, name):
-    for module in ("bm25s", "sentence_transformers"):
-        monkeypatch.setitem(sys.modules, module, None)
-    for cached in (retrieval.load_encoder, retrieval.encoder_scores):
-        cached.cache_clear()
-    retrieval.bm25_scores.cache_clear()
-    with pytest.raises(
-        ImportError, match=rf"{name} needs \w+: pip install 'cogniload\[retrieval\]'"
-    ):
-        retrieve(CHAIN, Retrieval(name, 10))
-    assert retrieve(CHAIN, Retrieval("iterative", 100)).closed
 
 
 def test_recall_and_closure_agree_with_a_count_made_apart():

@@ -90,22 +90,6 @@ def test_clean_is_the_pretraining_set_without_its_filler():
         assert (ours["puzzle"] == theirs["puzzle"]) == (theirs["context"] == 0)
 
 
-def test_no_other_sets_share_draws():
-    settings = [drawn(name, 400)[:2].tolist() for name in ("pretrain", "full", "course_16")]
-    settings += [drawn("pretrain", 400, seed=seed)[:2].tolist() for seed in (0, 1)]
-    assert len({repr(lists) for lists in settings}) == len(settings)
-    assert len({row["puzzle"] for row in puzzles("pretrain", 0, 3000) if row["N"] > 3}) == sum(
-        row["N"] > 3 for row in puzzles("pretrain", 0, 3000)
-    )
-
-
-def test_any_rows_can_be_asked_for_alone():
-    training = select_training_set("mixed", num_puzzles=50)
-    whole = addresses(training, 0, 50)
-    assert [row for start in range(50) for row in addresses(training, start, start + 1)] == whole
-    assert len(whole) == len({index for _, index in whole}) == 50
-
-
 @pytest.mark.parametrize("name", ["pretrain", "course_16"])
 def test_every_puzzle_states_all_its_relations_however_short_the_filler(name):
     made = puzzles(name, 0, 1000 if name == "pretrain" else 60)

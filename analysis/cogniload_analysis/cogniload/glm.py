@@ -299,12 +299,12 @@ def fit_load_glm(
 
     The paper's accuracy falls to 0, where guessing alone solves a third of the easiest puzzles.
     With `guess`, it falls to the rate of guessing: one for all, or with "options" one over the
-    puzzle's number of options (its column `options`, else max(d + 1, 3)). With `lapse`, it rises
-    to 1 less a rate that is estimated. With `interactions`, those of d, log10 N and rho come
-    besides (Appendix B). With `penalised`, the fit is Firth's, which is finite under separation.
-    With `clustered`, the standard errors allow for several responses to one puzzle, by its `id`.
+    puzzle's number of options (its column `options`, else max(d + 1, 3)). With `lapse`, it rises to
+    1 less a rate that is estimated. `interactions` adds those of d, log10 N and rho (Appendix B).
+    With `penalised`, the fit is Firth's, which is finite under separation. With `clustered`, the
+    standard errors allow for several responses to one puzzle, by its `id`.
 
-    Raises ValueError for a column that is missing or holds other values, for another guess, for
+    Raises ValueError for a column that is missing or holds other values, for an unknown guess, for
     clustering counts, and for a penalised fit with clustering, a guess or a lapse rate.
     """
     if clustered and (penalised or not {"id", "correct"} <= set(frame)):

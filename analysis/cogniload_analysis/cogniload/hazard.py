@@ -44,9 +44,9 @@ class StepHazard:
     `params`, `bse` and `pvalues` are indexed by TERMS; what the data can't estimate is NaN, and
     `problems` says why, by term. `trials` has a row for each statement at risk, with the TERMS,
     `error` and `hazard` (fitted). `slips` are the first errors per 1,000 statements by kind,
-    `accuracy` the predicted and the measured accuracy by d and N. `trend_p` is the
-    likelihood-ratio p of dropping `position`: small where the hazard grows or falls along the
-    response. `responses` and `unread` count.
+    `accuracy` the predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio
+    p of dropping `position`: small where the hazard grows or falls along the response. `responses`
+    and `unread` are counts.
     """
 
     params: pd.Series
@@ -83,7 +83,7 @@ class StepHazard:
 
 
 def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with what `read_steps` reads in each response.
+    """Add columns for the result of `read_steps`.
 
     `frame` has the columns `response` and `puzzle` (the puzzle's text). The new columns are read,
     first_error (NaN for none), error, recovered and coverage.

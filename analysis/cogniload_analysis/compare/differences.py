@@ -41,13 +41,13 @@ class Comparison:
     """Two or more runs side by side; a difference is the first's less the second's.
 
     Attributes:
-        accuracy: A row for each two runs: their accuracies, difference, 95 % interval, p and
+        accuracy: A row for each pair of runs: their accuracies, difference, 95 % interval, p and
             Holm's p; `paired` puzzles or not; how many were `left_out`, as only one run has
             them; how many only one solves; the puzzles `needed` to detect `detect`. `p_anytime`
             is Holm's p that holds however often one looked, where puzzles have one answer each.
         by_load: The same at each level of each load.
-        outcomes: The same of the share of each outcome.
-        measures: The differences of the benchmark's own measures, as ECL50.
+        outcomes: The same for the share of each outcome.
+        measures: The differences of the benchmark's own measures, such as ECL50.
         only_one: The puzzles that only one of two runs solves, by id.
         detect: The difference in accuracy to detect, a fraction.
         loads: The benchmark's loads.

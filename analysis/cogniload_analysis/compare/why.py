@@ -47,7 +47,7 @@ LEAST_PAIRS = 10
 
 @dataclass(frozen=True, eq=False)
 class Why:
-    """What the twins of a model's puzzles say of its failures.
+    """Why a model fails, from its responses to puzzles and to their twins.
 
     Attributes:
         effects: For the puzzles that failed (which a change may cure) and the solved controls
@@ -124,7 +124,7 @@ class Why:
 
     @property
     def telling(self) -> str:
-        """The change whose cures show the strongest cause; of none, the one that cures most."""
+        """The change that shows the strongest cause; without a cause, the one that cures most."""
         change = CURES_BY_CAUSE.get(self.causes[0], "") if self.causes else ""
         most = max(self.cures, key=lambda change: len(self.cures[change]), default="")
         return change if self.cures.get(change) else most
@@ -159,7 +159,7 @@ def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def explain_failures(*frames: pd.DataFrame) -> Why:
-    """Return what the twins in the frames of one model say of its failures.
+    """Explain one model's failures from its responses to puzzles and to their twins.
 
     The frames have a row a response, with the columns id and correct, as `read_samples` and
     `read_factor_samples` return them: of the puzzles and of their twins. The first response to each

@@ -14,11 +14,10 @@ R2. Plain text. The rest is in lowercase, with subscripts, full-width and mathem
     "answer:"; an empty pair of brackets, "\\emptyset" and "\\varnothing" are "∅". Some words of
     other languages are read as English ones, and numbers in words as digits.
 R3. Statements. Blank lines are dropped, and heading, quotation and bullet marks. A line that ends
-    with a comma, a colon or with "answer" or "conclusion" goes on with the next line, and then with
-    the items of a list or the rows of a table; so does a number alone above a list. Lines end where
-    they end, and sentences at ". ", "! " and "? ". A remark is a statement that begins with
-    "Check:", "Note that" or the like or stands in parentheses, and what stands under a heading that
-    is one.
+    with a colon or with "answer" or "conclusion" goes on with the next line, and then with the
+    items of a list or the rows of a table. Lines end where they end, and sentences at ". ", "! "
+    and "? ". A remark is a statement that begins with "Check:", "Note that" or the like or stands
+    in parentheses.
 R4. Not read. A question, a plan ("to find ...", "let me", "whether", "if") and a refusal ("I cannot
     determine") commit to nothing; of a plan, what follows a "so", "answer:" or the like is read.
     Nor are examples ("such as v6"), reasons ("because v4 = 1") and concessions ("although ...,"),
@@ -37,72 +36,59 @@ R6. Equations. Operands joined by equals signs are a chain. Variables joined by 
     "=" the left sign takes only the first item; otherwise the right sign takes only the last. The
     value of a chain is its last number: all variables that stand in it by themselves have this
     value, or, if one of its signs is unequal, another. "But v4 is" gives v4 the target value, and a
-    JOINT word after a value adds variables ("v3 is 2, as well as v7"); "respectively" pairs
-    variables with as many values. In a table's row, the first
-    cell of variables has the last value beside it. Variables of a chain without a value say
-    nothing; variables in no chain are listed.
+    JOINT word after a value adds variables ("v3 is 2, as well as v7"). Variables of a chain without
+    a value have the target's if one of them has; variables in no chain are listed.
 R7. Asides. What stands in parentheses after a variable is read by itself, as an equation of the
     variable if it does not begin with another one: "v3 (2)", "v3 (= v4 + 1)".
 
 Symbolic suite. A statement concludes with
 C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "no other",
-    "except v3" and the like (NOT_EMPTY), nor numbers without the target among them (unless it says
-    "answer"); yet if it gives variables the target value before that, or after a "but", "so" and
-    the like (CONTRAST) that follows, with these, as with those of a last "only v3". It is open if
-    what follows in the statement may take it back as in C6;
+    "except v3" and the like (NOT_EMPTY), nor another number ("no variable is equal to 3"); yet if
+    it gives variables the target value before that, or after a "but", "so", "only" and the like
+    (CONTRAST) that follows, with these. It is open if what follows in the statement may take it
+    back as in C6;
 C2. else the variables that it gives the target value, without those that an aside gives another, if
     a CUE ("answer", "variable", "only", "therefore", ...) is in it or a word joins them to the
     value ("v3 is equal to 2", not "v3 = 2"), unless a last "only v3" names fewer. In JSON, what
     follows the last "answer:" counts;
 C3. else its listed variables, without those that it gives another value, if it says "answer",
-    "result", "only", "therefore" or the like (LIST_CUE), corrects another, names the target without
-    a variable ("the variable equal to 2 in this text is v3"), or holds nothing but variables. An
-    item of a list whose head names the target so gives it to its first variable.
+    "exactly", "only", "therefore" or the like (LIST_CUE), corrects another, names the target
+    without a variable ("the variable equal to 2 in this text is v3"), or holds nothing but
+    variables.
 C4. The answer is the conclusion of the last statement that has one. If no CUE is in it, but "also"
-    or the like or only one variable, that of the statement before it is added, and so on; an
-    equation with "also" ("Also, v7 = 2") is added to what concludes before it. What a correction
-    after it, or a statement that is added, gives another value, is taken away, and "none" is
+    or the like or only one variable, that of the statement before it is added, and so on. "None" is
     nothing once an equation after it gives the target. Remarks are read only if nothing else
-    concludes. A table's row that no line opens, and a statement that breaks off, conclude nothing;
-    where the response breaks off or refuses, a conclusion needs a CERTAIN cue ("answer", "only",
-    "variable"). One that leaves a choice ("v4 or v6") or a doubt ("might be") is no answer.
-C5. If none concludes, and the response neither refuses nor breaks off, the answer is what the last
-    statement with variables lists without a number or an UNFINISHED word ("I get v4."), or none if
-    it denies the target to all of them; else none, if no variable has been given the target and the
-    last clause is a DENIAL of a few words, but not of a PERSONAL one ("you", "text"); else the
-    variables to which the response last gives the target value, if there are any, if it gives every
-    variable that it sets equal to another a value, and if it ends with a value, not with a plan or
-    a question.
+    concludes. A statement that breaks off concludes nothing; where the response breaks off or
+    refuses, a conclusion needs a CERTAIN cue ("answer", "only", "variable"). One that leaves a
+    choice ("v4 or v6") or a doubt ("might be") is no answer.
+C5. If none concludes, the answer is what the last statement with variables lists without a number
+    or an UNFINISHED word ("I get v4."), unless the response breaks off; else the variables to which
+    it last gives the target value, if there are any, and if it neither refuses nor breaks off, and
+    does not end with a plan or a question.
 C6. No answer is one to which the statements after it may add, or from which they may take: one of
     its variables gets another value there, or stands there by itself in no equation; or another
-    variable has neither a value that is not the target, nor a computation, nor a denial beside it.
+    variable has neither a value that is not the target, nor a denial beside it.
 
-Realistic suite. Each chain has its value as in R6; the number of a step or a heading is no value,
-nor is what follows a value as its reason. The subject is the animal and the place of the question,
-which may be the response's; the letter that stands for it names it too.
+Realistic suite. Each chain has its value as in R6; the number of a step is no value, nor is what
+follows a value as its reason. The subject is the animal and the place of the question, which may be
+the response's.
 N1. The answer is the first value after the last "answer:", "answer is" and the like of the last
-    statement in which a number follows it, or what the statements from a correction after it on
-    conclude with ("so it is 35", "that makes 35"), or else the first value of that correction;
-N2. else the last value, outside parentheses and in bold print if there is one, of the last
-    statement that has a value, remarks and tables apart, if it concludes: if it names the
-    subject; or if it names no other place or animal, is no step of the work ("Define ...", "x =
-    ..."), and has bold print, corrects another, has a NUMBER_CUE ("therefore", "has", ...), holds
-    no other words, or is the last sentence, or if it is the last statement and ends with "so it is
-    35", "which makes 35" or the like, of no other place. If every number of a statement has a place
-    or an animal beside it, the subject's counts. A statement that gives the subject "that many"
-    refers to the one before. If the response breaks off after it, there is no answer. If the
-    subject is not known, an equation of a place's animal that ends the response concludes.
-N3. Else the last statement that names the subject and ends with a value, or the row or cell of a
-    table that stands for the subject.
+    statement in which a number follows it, or the value of the last statement that has one from a
+    correction after it on, of no other place or animal;
+N2. else the last value, outside parentheses if there is one, of the last statement that has a
+    value, remarks and tables apart, if it concludes: if it names the subject; or if it names no
+    other place or animal, is no step of the work ("Define ...", "Step 2"), has no UNFINISHED word,
+    and the response nowhere refuses; or if it is the last statement and ends with "so it is 35",
+    "which makes 35" or the like, of no other place. If the response breaks off, there is none.
+N3. Else the last statement, item or row that names the subject and ends with a value.
 N4. An announced number (N1) is no answer unless an equals sign, an OPENER or the like stands right
     before it (not "twice 23"), nor if other words than the animal and the place follow it ("23
     dozen", "23 less the Fox"), or if its statement ends with another number as in N2 ("23, so 46").
     A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
     statement that something is unknown (ABSENT), and a sum that is left open ("3 times the Bear of
     South Zoo"), have no value.
-N5. No answer is one after which another number stands that is not in the text before it, or ends
-    its statement as in N2 ("so it is 35"), with no other place, and not only other animals, beside
-    it, or which a correction gives, unless the answer itself follows that.
+N5. No answer is one after which another number stands with no other place, and not only other
+    animals, beside it, or which a correction gives, unless the answer itself follows that.
 """
 
 from collections.abc import Sequence

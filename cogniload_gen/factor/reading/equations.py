@@ -228,8 +228,10 @@ def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
             is_word = kind == "equal" and token.text not in {"=", "|"}
             clause.link("not" if kind == "unequal" else "is" if is_word else "=")
         elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
-            yield from clause.chains()
-            clause = Clause()
+            if clause.signs or clause.parts[0]:  # most words follow others
+                yield from clause.chains()
+                clause = Clause()
+            clause.after_comma = clause.after_or = False
     yield from clause.chains()
 
 

@@ -73,8 +73,6 @@ patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
 MOST_LETTERS = 1000
 MARKS = str.maketrans("_&@<>\x01\x02↦≡≔⟹⟶➜→", " " * 7 + "=" * 3 + "⇒" * 4)
-NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
-"""Keys of JSON whose value is a variable."""
 
 Linear = dict[str, int]
 """How often each variable counts in a sum, and under "" its constant."""
@@ -190,9 +188,8 @@ def plurals(kind: str) -> list[str]:
     """A kind of animal, and several of it."""
     kind = kind.lower()
     if kind == TOTAL.lower():
-        return [kind, "animals", "total animals", "animal total", "total", "animals in total"]
-    several = f"{kind}es" if kind.endswith(("x", "s", "ch", "sh", "o")) else f"{kind}s"
-    return [kind, f"{kind}s", several, *([f"{kind[:-1]}ies"] if kind.endswith("y") else [])]
+        return [kind, "animals", "total animals", "total"]
+    return [kind, f"{kind}s", f"{kind}es", *([f"{kind[:-1]}ies"] if kind.endswith("y") else [])]
 
 
 def spelled(key: Name) -> list[str]:
@@ -232,7 +229,10 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last, problem) if len(last) < len(problem.names) else set()
     known = {i for i, value in enumerate(problem.values) if right and value == row.get("target")}
-    missing = [] if right and row["suite"] == "realistic" else unresolved({*last, *known}, problem)
+    resolved = closure({*last, *known}, problem)
+    missing = [i for i in problem.needed if i not in resolved]
+    if right and row["suite"] == "realistic":
+        missing = []
     i, error, is_clear = None, None if right else "answer", True
     if sources:
         i = sources[0]
@@ -261,16 +261,14 @@ def last_values(
     for i, equation in equations:
         if equation.value is None:
             continue
-        before = last.get(i)
-        if before is not None and before.value != equation.value:
+        before = last.get(i, equation)
+        if before.value != equation.value:
             if before.value == problem.values[i]:
                 doubtful.add(i)
             else:
                 corrections.append(equation.start)
                 doubtful.discard(i)
-        same = before if before and before.value == equation.value else None
-        if not (same and same.references) or equation.references:
-            last[i] = equation
+        last[i] = equation
         first.setdefault(i, equation.start)
     return last, first, doubtful, corrections
 
@@ -292,12 +290,6 @@ def depends(i: int, some: set[int], problem: Problem) -> bool:
     return not some.isdisjoint(closure(problem.terms[i], problem))
 
 
-def unresolved(last: Iterable[int], problem: Problem) -> list[int]:
-    """The needed variables that have no value and no dependent with one, by depth."""
-    resolved = closure(last, problem)
-    return [i for i in problem.needed if i not in resolved]
-
-
 def unread(
     text: str, equations: list[tuple[int, Equation]], last: Mapping[int, Equation], problem: Problem
 ) -> set[int]:
@@ -310,7 +302,7 @@ def unread(
         mentions = patterns.mention.findall(part)
         if any(mention.isdecimal() for mention in mentions):
             names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
-    return {i for i in names if i < len(problem.names) and i not in last}
+    return names - last.keys()
 
 
 def is_alone(text: str, equation: Equation) -> bool:
@@ -348,7 +340,7 @@ def plain(response: str, problem: Problem) -> str:
     numbers = problem.spellings
     text = patterns.spot.sub(" ", response)
     if '":' in text:
-        text = patterns.key.sub(lambda match: key_as_sign(match, numbers), text)
+        text = patterns.key.sub(lambda match: "=".ljust(len(match[0])), text)
     meant = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
     letters = [letter for letter in meant if problem.pattern or not NAMED.fullmatch(letter)]
     spots = {
@@ -359,7 +351,8 @@ def plain(response: str, problem: Problem) -> str:
     )
     text = patterns.leads.sub("⇒ ", patterns.arrow.sub("= ", clean(text))).translate(MARKS)
     text = NUMBER_WORDS.sub(lambda match: spelled_out(match).ljust(len(match[0])), text)
-    text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
+    if "minus" in text or "negative" in text:
+        text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
     text = re.sub(r"[^\S\n]", " ", text)
 
     place = ""
@@ -398,15 +391,6 @@ def blanked(match: re.Match) -> str:
 def held(match: re.Match) -> str:
     """ "South Zoo has 2 foxes" as an equation."""
     return f"{match['place']} {match['kind']} = {match['value']}".ljust(len(match[0]))
-
-
-def key_as_sign(match: re.Match, numbers: Mapping[str, int]) -> str:
-    """A key of JSON as an equals sign, unless it is a variable or says that one follows."""
-    key = match["key"].lower()
-    if key.replace("_", " ") in numbers:
-        return match[0]
-    sign = "" if key in NAMING or match["none"] else "="
-    return sign.ljust(len(match[0]))
 
 
 def in_signs(match: re.Match) -> str:
@@ -451,6 +435,8 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
         (match.start(), *sorted(match.groups())) for match in patterns.defines.finditer(text)
     )
     for chain in chains(text, TOKEN):
+        if len(chain.operands) < 2:
+            continue
         operands = [*dropwhile(lambda operand: operand.kind != "variable", chain.operands)]
         kinds = [operand.kind for operand in operands]
         is_list = chain.parts == 2 and kinds[-1:] == ["number"] and set(kinds[:-1]) == {"variable"}
@@ -469,10 +455,10 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
         references: Linear | None = None
         sums: list[int] = []
         for kind, digits, first, last in operands[1 + len(listed) :]:
-            total = linear(text[first:last], meant)
-            named = total is not None and total.keys() - {""}
-            value = int(digits) if kind == "number" and total is not None else None
-            if named:
+            is_number = kind == "number"
+            value = int(digits) if is_number and digits.lstrip("-").isdecimal() else None
+            total = None if is_number else linear(text[first:last], meant)
+            if total is not None and total.keys() - {""}:
                 references = references or total
             elif total is not None and kind == "expression":
                 sums.append(total.get("", 0))
@@ -490,6 +476,8 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
 
 def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
     """An expression as a sum; None for any other, such as a product of variables."""
+    if patterns.spot.fullmatch(text):
+        return meant.get(text, {text: 1})
     atoms = deque(patterns.atom.findall(text))
 
     def operand() -> Linear:
@@ -521,10 +509,11 @@ def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
         return left
 
     def total() -> Linear:
-        result = Counter(product())
+        result = dict(product())
         while atoms and atoms[0] in ("+", "-"):
             sign = 1 if atoms.popleft() == "+" else -1
-            result.update(scaled(product(), sign))
+            for name, count in product().items():
+                result[name] = result.get(name, 0) + sign * count
         return {name: count for name, count in result.items() if count}
 
     try:

@@ -247,7 +247,7 @@ class Belief:
 
 @dataclass(frozen=True, eq=False)
 class Capacity:
-    """What the answers say of a model's capacity.
+    """A model's capacity, estimated from its answers.
 
     `ECL50` (statements), `ID50` (difficulty) and `NT50` (a fraction) are crossings: medians with
     95 % of the draws, infinite where the curve does not cross within what it is held for.
@@ -259,7 +259,7 @@ class Capacity:
     from cell to cell beyond chance and the curve. `asked_N` and `asked_d` are the ends of the loads
     that puzzles have or can have. `over_N`, `over_d` and `over_rho` hold the curves: load, accuracy
     (the median of the draws), low and high (the ends of 95 % of them).
-    `flags` say in words what a reader should know; none of them hides a number.
+    `flags` are warnings in words.
     """
 
     n: int

@@ -99,11 +99,10 @@ class AdaptiveDesign(design.Design):
     """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
     The `target` is a share of ECL50, or in units of d for the goal ID50. `N` holds the least and
-    the most statements, `seed` is that of the draws by which the design weighs what it does not
-    know yet, and `prior` is "published", "vague", or a frame of the user's earlier results (model,
-    d, N, rho as a fraction, correct). Raises ValueError for a setting that is out of range. What
-    `Design` promises holds: the same answers, in any order, give the same puzzles. `estimate`
-    returns a `Capacity`.
+    the most statements, `seed` is that of the design's own draws, and `prior` is "published",
+    "vague", or a frame of the user's earlier results (model, d, N, rho as a fraction, correct).
+    Raises ValueError for a setting that is out of range. The same answers, in any order, give the
+    same puzzles. `estimate` returns a `Capacity`.
     """
 
     VERSION = "3"
@@ -342,7 +341,7 @@ def _question_cells(capacity: Capacity) -> Iterable[str]:
 def estimate_capacity(
     frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: PriorChoice = "published"
 ) -> Capacity:
-    """Return the `Capacity` that one model's responses say, from any cells.
+    """Estimate one model's `Capacity` from its responses to any cells.
 
     `frame` has the columns d, N, rho (a fraction) and correct (0 or 1), or counted successes and
     failures; `prior` is "published", "vague" or a frame of earlier results. ECL50 is the crossing
