@@ -93,11 +93,15 @@ class Knob:
             "tokenizer": "a Hugging Face name or folder, or a callable",
         }[self.kind]
 
+    @property
+    def usual(self) -> str:
+        """The default, in words."""
+        values = self.default if isinstance(self.default, tuple) else (self.default,)
+        return self.shown_default or " ".join(map(str, values))
+
     def describe(self) -> str:
         """Return the knob in a phrase: meaning, allowed values and default."""
-        values = self.default if isinstance(self.default, tuple) else (self.default,)
-        usual = self.shown_default or " ".join(map(str, values))
-        return f"{self.meaning}; {self.allowed} (default {usual})"
+        return f"{self.meaning}; {self.allowed} (default {self.usual})"
 
 
 def read_knob(package: str, name: str, key: str = "", **takes: Any) -> Knob:
