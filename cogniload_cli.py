@@ -247,8 +247,8 @@ def why(parser: "Parser", words: Words) -> None:
     """Ask a run's model the twins of its failures, and name the cause."""
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
-    text = "the most twins, of failures and of as many solved puzzles (300)"
-    parser.option("budget", "COUNT", text, type=int, default=300)
+    text = "the most twins, of failures and of as many solved puzzles (720)"
+    parser.option("budget", "COUNT", text, type=int, default=720)
     parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
     parser.option("out", "DIR", "for answers; the same command continues (RUN/why)", type=Path)
     text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
