@@ -45,7 +45,7 @@ def generate(parser: "Parser", words: Words) -> None:
         "cogniload generate FILE [options]\n"  # after --d 3 5, FILE would be a value
         "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
     )
-    text = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
+    text = "to write, a folder if it ends in /; comes first. The same command continues a folder"
     parser.add_argument("out", nargs="?", metavar="FILE", help=text)
     parser.option("shard", "I/N", "make files I, I + N, I + 2N, ... of the folder alone")
     text = "puzzles in each file of the folder (10,000)"
@@ -56,7 +56,7 @@ def generate(parser: "Parser", words: Words) -> None:
     arguments = parser.parse_args(words)
     out, used = arguments.out, used_puzzle_options(arguments)
     if out is None:
-        raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
+        raise ValueError("FILE is missing: it comes before the options, since --d takes any number")
     is_folder = out.endswith("/")
     for option in ("force", "errors") if is_folder else ("shard", "rows_per_file"):
         given = getattr(arguments, option)
@@ -118,7 +118,7 @@ def solve(parser: "Parser", words: Words) -> None:
 
 
 def retrieve(parser: "Parser", words: Words) -> None:
-    """Say how much of what FACTOR's answers need retrievers find, without a model."""
+    """Measure what retrievers find of the statements that FACTOR's answers need."""
     from cogniload_gen.factor import FACTOR
     from cogniload_gen.parser import add_puzzle_options, number, used_puzzle_options
 
@@ -188,7 +188,7 @@ def tasks(parser: "Parser", words: Words) -> None:
 
 
 def plan(parser: "Parser", words: Words) -> None:
-    """Say how many puzzles tell two models apart, and their cost."""
+    """Estimate how many puzzles distinguish two models, and their cost."""
     from cogniload_gen.parser import PRICE, read_price
 
     text = "difference in accuracy to tell, such as 0.05"
@@ -209,7 +209,7 @@ def plan(parser: "Parser", words: Words) -> None:
 
 
 def evaluate(parser: "Parser", words: Words) -> None:
-    """Evaluate a model by lm-eval; what a crash leaves is whole, and the same command goes on."""
+    """Evaluate a model with lm-eval; the same command continues a run that was killed."""
     from cogniload_gen.parser import PRICE, number
 
     usages = (
@@ -220,7 +220,9 @@ def evaluate(parser: "Parser", words: Words) -> None:
         "--status DIR ... [--include_path DIR] [--price IN,OUT]",
     )
     parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
-    parser.option("output-path", "DIR", "answers and results; started again, go on", type=Path)
+    parser.option(
+        "output-path", "DIR", "answers and results; the same command continues", type=Path
+    )
     parser.option("config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
     parser.option("shard", "I/N", "answer the I-th of N equal parts alone")
     parser.option("until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
@@ -245,10 +247,10 @@ def why(parser: "Parser", words: Words) -> None:
     """Ask a run's model the twins of its failures, and name the cause."""
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
-    text = "the most twins, of failures and of as many solved puzzles (300)"
-    parser.option("budget", "COUNT", text, type=int, default=300)
+    text = "the most twins, of failures and of as many solved puzzles (720)"
+    parser.option("budget", "COUNT", text, type=int, default=720)
     parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
-    parser.option("out", "DIR", "answers; started again, go on (RUN/why)", type=Path)
+    parser.option("out", "DIR", "for answers; the same command continues (RUN/why)", type=Path)
     text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
     parser.option("shard", "I/N", text)
     text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
@@ -306,7 +308,7 @@ def score(parser: "Parser", words: Words) -> None:
     parser.option("out", "PLACE", text, type=Path)
     parser.flag("force", "replace the file if it exists")
     arguments = parser.parse_args(words)
-    from cogniload_gen.rescore import rescore, score_responses
+    from cogniload_gen.sample import rescore, score_responses
 
     samples, out = arguments.samples, arguments.out
     how = {"steps": arguments.steps, "force": arguments.force}
@@ -341,7 +343,7 @@ def _print_errors(counts: Counter[str]) -> None:
 
 
 def report(parser: "Parser", words: Words) -> None:
-    """Write a report on results that lm-eval wrote; it ranks their runs."""
+    """Write a report on lm-eval's results, which ranks their runs."""
     from cogniload_gen.parser import PRICE, by_label, read_price
 
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
@@ -369,9 +371,9 @@ def _write_report(
 
 
 def compare(parser: "Parser", words: Words) -> None:
-    """Set runs side by side, puzzle by puzzle."""
+    """Compare runs puzzle by puzzle."""
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
-    text = "difference in accuracy to say the needed puzzles for (0.02)"
+    text = "difference in accuracy to detect with the `needed` puzzles (0.02)"
     parser.option("detect", "SHARE", text, type=float, default=0.02)
     parser.option("out", "DIR", "write the tables as CSV", type=Path)
     parser.flag("force", "replace what is there")
@@ -420,7 +422,7 @@ def push(parser: "Parser", words: Words) -> None:
     parser.option("dry-run", "DIR", text, type=Path)
     add_puzzle_options(parser)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.push import push as upload
+    from cogniload_gen.hub import push as upload
 
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
     used = used_puzzle_options(arguments)
@@ -437,8 +439,8 @@ def verify(parser: "Parser", words: Words) -> int:
     text = "load this one if the rows were measured by it; no other is loaded"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.verify import check_share
-    from cogniload_gen.hub.verify import verify as make_again
+    from cogniload_gen.hub import check_share
+    from cogniload_gen.hub import verify as make_again
 
     part = check_share(arguments.sample)
     verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)

@@ -56,8 +56,8 @@ class PuzzleConfig(datasets.BuilderConfig):
         self.benchmark, own = self.family.choose(parameters)
         super().__init__(version=datasets.Version(f"{self.benchmark.version}.0.0"))
         self.splits = check_choices("splits", splits, self.benchmark.splits)
-        count = own.get("num_puzzles", self.benchmark.num_puzzles)
-        self.endless = self.benchmark.endless and count is None
+        unlimited = "num_puzzles" in parameters and parameters["num_puzzles"] is None
+        self.endless = self.benchmark.endless and unlimited
         if self.endless:
             own["num_puzzles"] = MAX_PUZZLES
             if self.splits != ("train",):
@@ -71,7 +71,7 @@ class PuzzleConfig(datasets.BuilderConfig):
 
 
 class PuzzleBuilder(datasets.ArrowBasedBuilder):
-    """A maker of a config's puzzles; `datasets` takes one builder a file, so this serves all."""
+    """Builds a config's puzzles; `datasets` takes one builder a file, so this one serves all."""
 
     def __init__(self, *, dataset_name: str | None = None, **settings: Any) -> None:
         # as a loading script of `datasets` 3, the dataset has the name of this file
@@ -88,15 +88,7 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
         return super(PuzzleBuilder, builder).as_dataset(split=split, **settings)
 
     def as_streaming_dataset(self, split: str | None = None, **settings: Any) -> Any:
-        """Return the stream of a split, also one that `splits` does not list.
-
-        ValueError for a part of a split, which no stream has.
-        """
-        known = self.config.family.splits
-        if split is not None and str(split) not in known:
-            allowed = f"one of {', '.join(known)}, got {str(split)!r}"
-            hint = "take(10) and skip(10) give parts of it, and no split gives all"
-            raise ValueError(f"split of a stream must be {allowed}: {hint}")
+        """Return the stream of a split, also one that `splits` does not list."""
         builder = self._with_split(split)
         return super(PuzzleBuilder, builder).as_streaming_dataset(split=split, **settings)
 
@@ -130,7 +122,8 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
     ) -> Iterator[tuple[str, pa.Table]]:
         source = self.config.benchmark.source(self.config.grids[split])
         for start, stop in rows:
-            for table in source.tables(start, stop, first_batch=FIRST_BATCH):
+            first = None if start else FIRST_BATCH  # a stream waits for its first shard alone
+            for table in source.tables(start, stop, first_batch=first):
                 yield str(table["id"][0]), table
 
     def _get_examples_iterable_for_split(self, split_generator: Any) -> ExamplesIterable:
@@ -142,11 +135,10 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
 class EndlessExamples(ExamplesIterable):
     """The puzzles of an endless config, or the share of a worker.
 
-    Elsewhere a builder lists shards, and `datasets` reads one to its end before the next: an
-    endless shard would starve the others. Here each of M shares takes every M-th index, in all
-    cells, so workers together are always at the beginning of one and the same stream. This is
-    private API of `datasets`, alike from 3.6 to 5.2; what is not defined here is inherited, such as
-    the state.
+    A usual builder lists shards, and `datasets` reads one to its end before the next: an endless
+    shard would starve the others. Here each of M shares takes every M-th index, in all cells, so
+    the workers together always read the beginning of the same stream. This uses private API of
+    `datasets`, which is the same from 3.6 to 5.2.
     """
 
     num_shards = 1024 * 315
@@ -188,7 +180,7 @@ def register() -> None:
     """Make `datasets.load_dataset` know the names of the benchmarks' datasets.
 
     Wraps `datasets.load.dataset_module_factory`, which is private, of `datasets` 3.6 and later.
-    (`_PACKAGED_DATASETS_MODULES` would be no way: its names look for data files in the working
+    (`_PACKAGED_DATASETS_MODULES` does not help: its names look for data files in the working
     directory.) The generators' versions are in the module's hash, and so in the cache's path.
     """
     factory = getattr(datasets.load, "dataset_module_factory", None)
@@ -217,10 +209,10 @@ def load_dataset(
 ) -> Any:
     """Return puzzles as `datasets.load_dataset` does: a Dataset, or a DatasetDict without `split`.
 
-    It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is
-    short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is
-    not a puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. For other names
-    than ours, it is `datasets.load_dataset`.
+    It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is short for
+    `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is not a
+    puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. Other names go to
+    `datasets.load_dataset`.
     """
     family = benchmarks.datasets().get(path)
     if family and (named := _named_in(split, family.splits)):

@@ -49,8 +49,8 @@ class Knob:
     `choices`) or "tokenizer". An integer with `choices` takes those words too: each puzzle then
     draws its own number, which the knob's column holds. A knob of a grid takes a value or a
     sequence of different values. `meaning` says in a phrase what it sets, with its unit. `levels`
-    are values from easy to hard, for training that goes on as a model learns; a knob without any
-    does not take part.
+    are values from easy to hard, for training whose difficulty follows the model; a knob without
+    levels does not take part.
     """
 
     name: str
@@ -77,11 +77,6 @@ class Knob:
         if self.kind == "integer":
             return check_integer(self.name, value, low=self.low, high=self.high)
         return check_choice(self.name, value, self.choices)
-
-    @property
-    def may_be_drawn(self) -> bool:
-        """Whether a word has each puzzle draw its own value: its id holds the word."""
-        return self.kind == "integer" and bool(self.choices)
 
     @property
     def allowed(self) -> str:
@@ -143,11 +138,11 @@ class Counts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Score:
-    """What became of a response, and the evidence for it.
+    """The result of scoring a response, and the evidence for it.
 
     `value` is the answer that was read, None where none could be read. `evidence` is the place
-    (start, stop) in the response that it was read from. `explanation` says in a sentence why the
-    outcome is what it is. `details` are further facts, such as the variables that an answer missed.
+    (start, stop) in the response that it was read from. `explanation` gives the reason in a
+    sentence. `details` are further facts, such as the variables that an answer missed.
     """
 
     outcome: OutcomeName
@@ -238,6 +233,10 @@ class Benchmark(ABC):
         own_splits: Splits of its own, beside train, validation and test.
         endless: Whether its train split can be streamed without end.
         outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
+        step_errors: The kinds of a first error that `read_steps` finds; none if nothing reads them.
+        baselines: Shortcuts without reasoning, which a model has to beat: by name, a function
+            from a puzzle's text to an answer, or to an empty text where it has none. It raises
+            ValueError for a text that is no puzzle of the benchmark.
     """
 
     name: str
@@ -255,20 +254,8 @@ class Benchmark(ABC):
     own_splits: tuple[str, ...] = ()
     endless: bool = False
     outcomes: type
-
-    @property
-    def step_errors(self) -> tuple[str, ...]:
-        """The kinds of a first error that `read_steps` finds; none if nothing reads the steps."""
-        return ()
-
-    @property
-    def baselines(self) -> Mapping[str, Callable[[str], str]]:
-        """Answers without the reasoning, which a model has to beat.
-
-        By name, a function from a puzzle's text to an answer, or to an empty text where it has
-        none. ValueError for a text that is no puzzle of the benchmark.
-        """
-        return {}
+    step_errors: tuple[str, ...] = ()
+    baselines: Mapping[str, Callable[[str], str]] = {}
 
     @abstractmethod
     def source(self, grid: Grid) -> Source:
@@ -288,7 +275,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
-        """Return a response's score; ValueError for a row that lacks a column or has it wrong."""
+        """Return a response's score; ValueError for a row with a missing or wrong column."""
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
         """Return where the reasoning in a response breaks.
@@ -326,7 +313,7 @@ class Benchmark(ABC):
         return 0, MAX_PUZZLES
 
     def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
-        """Return the changes that tell the causes of a failure of a puzzle apart.
+        """Return the changes that distinguish the causes of a puzzle's failure.
 
         `step` is where the response first broke, None where that is not known.
         """
@@ -352,6 +339,10 @@ class Benchmark(ABC):
         if (language := language_of(id)) != ENGLISH:
             values["language"] = language
         return values
+
+    def remake(self, row: Row, twin: str | None = None) -> dict[str, Any]:
+        """Return the puzzle of a row as this version makes it from its address, or its twin."""
+        return self.puzzles(**self.address(row), twin=twin).rows()[0]
 
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
@@ -392,9 +383,9 @@ class Benchmark(ABC):
         return self.source(self.select(**parameters))
 
     def parameters_of(self, grid: Grid) -> dict[str, Any]:
-        """Return the parameters that make a grid again, but its split; each knob's is a list.
+        """Return the parameters that make a grid again, except its split; each knob's is a list.
 
-        Left out are a first index of 0, and changes that it does not have.
+        A first index of 0 and absent changes are left out.
         """
         values: dict[str, Any] = {}
         for knob, column in zip(self.knobs, zip(*grid.cells, strict=True), strict=True):
@@ -413,7 +404,8 @@ class Benchmark(ABC):
     @property
     def required(self) -> tuple[str, ...]:
         """The columns that every published puzzle must have a value in."""
-        knobs = [knob.name for knob in self.knobs if not knob.may_be_drawn]
+        drawn = [knob for knob in self.knobs if knob.kind == "integer" and knob.choices]
+        knobs = [knob.name for knob in self.knobs if knob not in drawn]
         return ("id", *knobs, "puzzle", "answer", *self.needed)
 
     @cached_property
@@ -444,27 +436,20 @@ class Dataset:
         """The splits that any of the benchmarks has."""
         return tuple(dict.fromkeys(split for member in self.benchmarks for split in member.splits))
 
-    @cached_property
-    def defaults(self) -> dict[str, Any]:
-        """The default of each parameter, `suite` included; None where the suites differ in it."""
-        defaults: dict[str, Any] = {"suite": next(iter(self.suites))} if self.suites else {}
-        knobs = [{knob.name: knob for knob in member.parameters} for member in self.benchmarks]
-        for name in dict.fromkeys(name for by_name in knobs for name in by_name):
-            values = {by_name[name].default if name in by_name else None for by_name in knobs}
-            defaults[name] = values.pop() if len(values) == 1 else None
-        return defaults
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all parameters: of the suites, if there are any, and of each benchmark."""
+        own = (knob.name for member in self.benchmarks for knob in member.parameters)
+        return (*["suite"] * bool(self.suites), *dict.fromkeys(own), "split")
 
     def choose(self, parameters: Mapping[str, Any]) -> tuple[Benchmark, dict[str, Any]]:
         """Return the benchmark that parameters ask for, and those of them that are its own.
 
-        None stands for the default of a parameter in which the suites differ, and has to be given
-        for one that another suite alone has. ValueError names a parameter that is unknown, with the
-        nearest that is known, or that is not for this suite.
+        None stands for a default. ValueError names a parameter that is unknown, with the nearest
+        that is known, or that is not for this suite.
         """
-        check_known(parameters, (*self.defaults, "split"), self.name)
-        open_names = [name for name, default in self.defaults.items() if default is None]
-        left_out = {name for name in open_names if parameters.get(name) is None}
-        chosen = {name: parameters[name] for name in parameters if name not in left_out}
+        check_known(parameters, self.names, self.name)
+        chosen = {name: value for name, value in parameters.items() if value is not None}
         benchmark = self.benchmarks[0]
         if self.suites:
             suite = chosen.pop("suite", benchmark.suite)

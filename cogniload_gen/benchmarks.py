@@ -66,9 +66,9 @@ def solve(puzzle: str) -> str:
 def score(response: str | None, row: Row, **counts: Unpack[Counts]) -> Score:
     """Return the score of a response, reasoning included, to a puzzle of any benchmark.
 
-    `row` is the puzzle as `load_dataset` gives it. None is an empty response. Of the keywords,
-    `prompt_tokens` and `response_tokens` are counted against `context_budget`, which they share; a
-    count that is not known counts as 0. Without a budget, CogniLoad has the paper's, FACTOR none.
+    `row` is the puzzle as `load_dataset` gives it. None is an empty response. `prompt_tokens` and
+    `response_tokens` count against `context_budget`, which they share; an unknown count is 0. The
+    default budget is the paper's for CogniLoad, and none for FACTOR.
 
     Raises ValueError for a response that is no text, and for a row that is no puzzle or lacks a
     column that its scorer needs.
@@ -77,14 +77,14 @@ def score(response: str | None, row: Row, **counts: Unpack[Counts]) -> Score:
 
 
 def read_steps(response: str | None, row: Row, *, margin: float | None = None) -> StepsRead:
-    """Return what a response reports of a puzzle's states, and where it breaks.
+    """Read the states that a response reports, and find where they go wrong.
 
     `row` is the puzzle as `load_dataset` gives it, or one of `cogniload generate --errors`.
-    CogniLoad: `Steps`, statement by statement; a smaller `margin` (0.5 and more; usually 2.5 of the
-    story's points) claims more, and is wrong more often. FACTOR: `FactorSteps`, variable by
-    variable. Their `read` says whether the text could be read at all; if not, they claim nothing.
-    Raises ValueError for a response that is no text, a row that is no puzzle, a `margin` out of
-    range or of FACTOR, and a benchmark whose responses nothing reads.
+    CogniLoad: `Steps`, statement by statement; a smaller `margin` (at least 0.5; by default 2.5)
+    claims more, and is wrong more often. FACTOR: `FactorSteps`, variable by variable. Their `read`
+    says whether the text could be read at all; if not, they claim nothing. Raises ValueError for a
+    response that is no text, a row that is no puzzle, a `margin` that is out of range or given for
+    FACTOR, and a benchmark without a reader of steps.
     """
     if margin is not None and not (isinstance(margin, Real) and margin >= LEAST_MARGIN):
         raise ValueError(f"margin must be a number of {LEAST_MARGIN} or more, got {brief(margin)}")

@@ -129,7 +129,7 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
     (["generate", "a.jsonl", "--shard", "1/2"], "--shard is for a folder, got it for the file"),
     (["generate", "a/", "--errors"], "--errors is for a file, got it for the folder a/"),
     (["generate", "--d", "5", "a.jsonl"], "--d: invalid .* 'a.jsonl'|FILE is missing: it "),
-    (["generate", "--d", "5"], "FILE is missing: it stands before the options"),
+    (["generate", "--d", "5"], "FILE is missing: it comes before the options"),
     (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, got 'a\.csv'"),
     (["generate", "no/a.jsonl"], "no/a.jsonl: No such file"),
     (["solve", "no.txt"], "no.txt: No such file"),

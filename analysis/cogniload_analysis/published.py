@@ -22,8 +22,8 @@ TABLES = {
 def published_table(name: str) -> pd.DataFrame:
     """Return a table of the CogniLoad or the FACTOR paper, as printed: a name in `TABLES`.
 
-    Of CogniLoad, glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4 and
-    5, aic Table 6 and prompt_tokens Tables 7 to 10. Of FACTOR, factor_zero_context is Table 1,
+    For CogniLoad, glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4
+    and 5, aic Table 6 and prompt_tokens Tables 7 to 10. For FACTOR, factor_zero_context is Table 1,
     factor_by_context Tables 2 and 3, factor_pretraining Table 4, factor_posttraining Tables 5 and 6
     and factor_repeated_sampling Table 7; CDF is not scaled, and contexts are in tokens. Raises
     ValueError for another name.

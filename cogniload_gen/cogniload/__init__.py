@@ -62,7 +62,7 @@ class CogniLoad(Benchmark):
     def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
         """Return the changes that tell the causes apart; the step is a needle if none is known.
 
-        `hay=0` has the text of `needles` again: that one tells most of mixed causes.
+        `hay=0` repeats the text of `needles`, which says most about mixed causes.
         """
         N = int(row["N"])
         if not step or step > N:
@@ -74,7 +74,7 @@ class CogniLoad(Benchmark):
 
     def turns(self, row: Row, k: int) -> Iterator[Turn]:
         """Yield the turns of a puzzle with the twin question=state, `k` statements each."""
-        from cogniload_gen.cogniload.turns import turns_of
+        from cogniload_gen.cogniload.render import turns_of
 
         return turns_of(row, k)
 
@@ -109,7 +109,7 @@ class CogniLoad(Benchmark):
     def reward_answer(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the answer; of a whole state, the share that is right.
 
-        What hedges and denies is known in English alone: in other languages it is the score.
+        Hedges and denials are recognised in English alone; elsewhere the reward is the score.
         """
         if row.get("category") == STATE:
             return state_reward(response, row)
@@ -118,7 +118,7 @@ class CogniLoad(Benchmark):
         return answer_reward(response, row)
 
     def reward_steps(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the steps; but for English, that for the answer."""
+        """Return a trainer's reward for the steps; outside English, that for the answer."""
         if language_of(str(row.get("id"))) != ENGLISH:
             return super().reward_steps(response, row)
         return step_reward(response, row)

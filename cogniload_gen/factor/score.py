@@ -20,7 +20,7 @@ SUITES = ("symbolic", "realistic")
 
 
 class FactorOutcome(StrEnum):
-    """What became of a response."""
+    """The outcome of a response."""
 
     CORRECT = "correct"
     WRONG_SET = "wrong_set"
@@ -64,7 +64,7 @@ def score_factor(
     response_tokens: int | None = None,
     context_budget: int | None = None,
 ) -> FactorScore:
-    """The score of a response, reasoning included, to a FACTOR puzzle; the rules of `answer.py`.
+    """Return the score of a response to a FACTOR puzzle, by the rules of `answer.py`.
 
     `suite` is "symbolic" or "realistic"; `answer` is the gold answer as in the column, such as
     "v0, v12", "none" or "8"; `target` is the value that a symbolic puzzle asks for; `question` is

@@ -233,7 +233,7 @@ def accuracy_columns(loads: Sequence[Load]) -> Columns:
 def accuracy_table(
     frame: pd.DataFrame, *loads: str, confidence: float = PAPER_CONFIDENCE
 ) -> pd.DataFrame:
-    """Return the accuracy of each model, at each level of `loads`, with Wilson's interval, of 90 %.
+    """Return the accuracy of each model at each level of `loads`, with Wilson's 90 % interval.
 
     Columns: model, the loads, correct, responses, accuracy, low, high and, of puzzles with options,
     chance, the accuracy of guesses among them (all 0 to 1). CogniLoad's Appendix C.

@@ -56,13 +56,13 @@ Condition = tuple[str, str, int, str]
 class ComplexityDecay:
     """The decay ln(accuracy) = CDF N + CDO of phase 2, by one of two methods.
 
-    `params` is indexed by CDF and CDO. Of least squares, `bse` (standard errors), `cov_params` and
-    `rsquared` (the line's R^2) are known, and NaN otherwise. `floor` is the chance to guess right
-    and `lapses` that to err at any N, with the likelihood; then CDF and CDO are of the accuracy
-    without either. `floors` are the least and the greatest floor that were tried: one number twice
-    where it was given. `points` holds each N with its accuracy, its number of responses and
-    whether it was `used`. What can't be estimated is NaN, and `problems` says why, by CDF, CDO
-    or N_eff. N_eff may be a number even if `problems` names it, as where the CDO is not
+    `params` is indexed by CDF and CDO. Least squares also gives `bse` (standard errors),
+    `cov_params` and `rsquared` (the line's R^2), which are NaN otherwise. `floor` is the chance to
+    guess right and `lapses` that to err at any N, with the likelihood; then CDF and CDO are of the
+    accuracy without either. `floors` are the least and the greatest floor that were tried: one
+    number twice where it was given. `points` holds each N with its accuracy, its number of
+    responses and whether it was `used`. What can't be estimated is NaN, and `problems` says why, by
+    CDF, CDO or N_eff. N_eff may be a number even if `problems` names it, as where the CDO is not
     positive: it then has no meaning. `note` is a warning, or empty.
     """
 
@@ -140,13 +140,13 @@ class ComplexityDecay:
         estimates = pd.concat([self.params, pd.Series({"N_eff": self.n_eff})])
         table = pd.DataFrame({"estimate": estimates})
         used = self.points["N"][self.points["used"]]
-        number = f"{len(used)} of {len(self.points)} N"
+        fitted = f"{len(used)} of {len(self.points)} N"
         if self.method == "likelihood":
-            where = f" from {used.min():g} to {used.max():g}" if len(used) else ""
-            fitted = f"{number}{where}, floor {self.floor:.3f}, lapses {self.lapses:.3f}"
+            fitted += f" from {used.min():g} to {used.max():g}" if len(used) else ""
+            fitted += f", floor {self.floor:.3f}, lapses {self.lapses:.3f}"
         else:
             table["std err"] = self.bse.reindex(estimates.index)
-            fitted = f"{number} with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
+            fitted += f" with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
         return "\n\n".join(
             [
                 f"Complexity decay: ln(accuracy) = CDF N + CDO by {self.method}, {fitted}",

@@ -130,14 +130,14 @@ class DecayBelief:
 
 @dataclass(frozen=True, eq=False)
 class DecayEstimate:
-    """What the answers say of a model's decay: medians, and the middle 95 % of the posterior.
+    """A model's decay, estimated from its answers: medians, and the middle 95 % of the posterior.
 
     `n` answers. `CDF` is in ln(accuracy) a unit of N, `CDO` is ln(accuracy) at N = 0, and `N_eff`
     is where the line reaches an accuracy of 1; without meaning where the CDO is not positive, of
     which `no_phase_1` is the probability. `cap` and `floor` are accuracies. `over_N` holds N,
     accuracy, low and high. `half_width` is half the width of the goal's interval, as its target has
-    it: a share, or units of the goal. `flags` say what to mind, `stopped` why it has stopped. Where
-    no answer is right, `CDF` and `CDO` would be the prior's, and are NaN.
+    it: a share, or units of the goal. `flags` are warnings in words, `stopped` the reason to stop.
+    Where no answer is right, `CDF` and `CDO` would be the prior's, and are NaN.
     """
 
     n: int
@@ -158,9 +158,8 @@ class DecayDesign(design.Design):
 
     The `target` is a share of N_eff or CDF, or in units of the CDO. `N` is the range of the
     complexity, by default the paper's of the `suite`; a puzzle is (N, index), where N is the op of
-    the realistic suite. Raises ValueError for a setting that is out of range. What `Design`
-    promises holds: the same answers, in any order, give the same puzzles. `estimate` returns a
-    `DecayEstimate`.
+    the realistic suite. Raises ValueError for a setting that is out of range. The same answers, in
+    any order, give the same puzzles. `estimate` returns a `DecayEstimate`.
     """
 
     VERSION = "2"

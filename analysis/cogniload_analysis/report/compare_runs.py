@@ -17,7 +17,7 @@ from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 
 
 def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
-    """Compare each two of the models, or runs, of a frame of responses.
+    """Compare every pair of models, or runs, in a frame of responses.
 
     `frame` is one of `read_samples` or `read_factor_samples`: a row a response, with the columns
     model (the name of a run), id, the benchmark's loads and correct, and for the outcomes outcome.

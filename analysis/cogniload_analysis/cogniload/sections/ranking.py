@@ -98,7 +98,7 @@ def ranking_table(
     `rank_worst` are a model's among the published ones, by the projection, and `crossing_rank` to
     `crossing_rank_worst` by the crossing among those where it is known. A new model whose puzzles
     don't cover the paper's loads has neither; `note` says so, and why a model has no projection.
-    Columns besides: model, source, ECL50, low, high (the projection), crossing, crossing_low,
+    Other columns: model, source, ECL50, low, high (the projection), crossing, crossing_low,
     crossing_high, min_tested and max_tested (N). The largest projection comes first, and last what
     has none.
     """
