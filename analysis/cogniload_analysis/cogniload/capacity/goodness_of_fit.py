@@ -107,21 +107,15 @@ def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedC
 
 
 def _project(
-    terms: np.ndarray,
-    offset: np.ndarray,
-    target: np.ndarray,
-    d: np.ndarray,
-    link: Link,
-    weights: float | np.ndarray = 1.0,
+    terms: np.ndarray, offset: np.ndarray, target: np.ndarray, d: np.ndarray, link: Link
 ) -> OptimizeResult:
-    """Solve terms' weights (accuracy - target) = 0 for the coefficients of `terms`."""
-    weighted = (np.ones(len(terms)) * weights)[:, None] * terms
+    """Solve terms' (accuracy - target) = 0 for the coefficients of `terms`."""
 
     def miss(coefficients: np.ndarray) -> np.ndarray:
-        return weighted.T @ (link.accuracy(terms @ coefficients + offset, d) - target)
+        return terms.T @ (link.accuracy(terms @ coefficients + offset, d) - target)
 
     def derivative(coefficients: np.ndarray) -> np.ndarray:
-        return weighted.T @ (link.slope(terms @ coefficients + offset, d)[:, None] * terms)
+        return terms.T @ (link.slope(terms @ coefficients + offset, d)[:, None] * terms)
 
     starts = (
         np.zeros(terms.shape[1]),
@@ -181,38 +175,20 @@ def covers_paper(cells: pd.DataFrame) -> bool:
     )
 
 
-def compare_fits(glm: LoadGLM) -> dict[str, float]:
-    """Return how the plain GLM, a floor, and a floor with interactions fit a run's margins.
+def margins_test(glm: LoadGLM) -> tuple[float, int, float]:
+    """Return the chi-square of a run over its accuracies by d, by N and by rho, degrees and p.
 
-    `plain`, `floor` and `both` are chi-squares over the accuracies by d, by N and by rho, as
-    docs/glm_fit.md has them: the curves with a floor have the same projection as the GLM, which
-    ties the means and the main terms, so that `degrees` is the same for all; `p` is the plain
-    GLM's. NaN for a curve that the responses don't determine, or that lies out of reach.
+    The GLM's projection ties the means and the main terms, which takes degrees of freedom. NaN
+    where the GLM could not be fitted, and for the p where no degree is left.
     """
     cells = glm.cells
-    nothing = dict.fromkeys(("plain", "floor", "both", "degrees", "p"), np.nan)
-    loads = [cells[load].to_numpy() for load in ("d", "N", "rho")]
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
     if "beta_0" in glm.problems or not len(cells):
-        return nothing
-    rows = make_loads(*loads)
-    terms, share = line_terms(rows), total / total.mean()
-    kept = [place for place, term in enumerate(TERMS) if term not in glm.problems]
-    chosen = {"floor": kept}
-    if len(kept) == MAIN_TERMS and covers_grid(cells):
-        chosen["both"] = list(range(terms.shape[1]))
-    target = (cells["successes"] / total).to_numpy()
-    fits = {"plain": _chi_square(_margins(cells, glm.predict(*loads)))}
-    for name, places in chosen.items():
-        mine = terms[:, places]
-        solution = _project(mine, np.zeros(len(mine)), target, rows[:, 0], Link(), share)
-        if np.abs(solution.fun).max() < SOLVED * len(mine):
-            accuracy = Link().accuracy(mine @ solution.x, rows[:, 0])
-            fits[name] = _chi_square(_margins(cells, accuracy))
+        return np.nan, 0, np.nan
+    fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
+    chi_square = _chi_square(_margins(cells, fitted))
     levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
-    degrees = levels - (len(kept) - 1)
-    p = float(chi2.sf(fits["plain"], degrees)) if degrees > 0 else np.nan
-    return nothing | fits | {"degrees": degrees, "p": p}
+    degrees = levels - (sum(term not in glm.problems for term in TERMS) - 1)
+    return chi_square, degrees, float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan
 
 
 def _residuals(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
