@@ -1,7 +1,7 @@
 """Which puzzles: their cells, addresses and ids, and their rows, made when they are read."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -34,10 +34,9 @@ class Batch(NamedTuple):
     indices: tuple[int, ...]
     keys: "np.ndarray"
 
-    def part(self, rows: Sequence[int]) -> "Batch":
-        """Return some of the puzzles."""
-        cells = tuple(self.cells[row] for row in rows)
-        return Batch(cells, tuple(self.indices[row] for row in rows), self.keys[rows])
+    def part(self, start: int, stop: int) -> "Batch":
+        """Return the puzzles from `start` up to `stop`."""
+        return Batch(self.cells[start:stop], self.indices[start:stop], self.keys[start:stop])
 
 
 @dataclass(frozen=True)
@@ -193,11 +192,14 @@ def whole_table(
     """Return the table of a batch: `columns` and those that its addresses tell."""
     import pyarrow as pa
 
-    columns = address_columns(selection, batch) | dict(columns)
-    return pa.table({name: columns[name] for name in schema.names}, schema)
+    from cogniload_gen.text import arrow
+
+    own = address_columns(selection, batch)
+    made = {name: arrow(own[name]) for name in own.keys() - columns.keys()} | dict(columns)
+    return pa.table({name: made[name] for name in schema.names}, schema)
 
 
-FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**26
+FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**24
 """Rows that are made at once, how many times as many next, and at most so many bytes.
 
 A block's time hardly depends on its rows until there are some hundred of each difficulty.
@@ -211,25 +213,20 @@ class Rows:
     """
 
     def __init__(self, source: Source) -> None:
-        self._source, self._start, self._block = source, 0, source.schema.empty_table()
-        self._next: dict[int, dict[str, Any]] = {}
+        self._source, self._start, self._most = source, 0, 0
+        self._block: list[dict[str, Any]] = []
 
     def __getitem__(self, number: int) -> dict[str, Any]:
         """Return a row, which is the caller's own; IndexError if there is none of this number."""
-        if number in self._next:
-            return self._next.pop(number)
         place, count = number - self._start, len(self._block)
         if not 0 <= place < count:
-            size = FIRST_BLOCK
-            if 0 < place == count:
-                size = max(size, min(GROWTH * count, count * LARGEST_BLOCK // self._block.nbytes))
-            stop = min(number + size, len(self._source.selection))
+            size = min(GROWTH * count, self._most) if 0 < place == count else 0
+            stop = min(number + max(FIRST_BLOCK, size), len(self._source.selection))
             if not 0 <= number < stop:
                 raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")
             import pyarrow as pa
 
-            self._block = pa.concat_tables(self._source.tables(number, stop))
-            self._start, place = number, 0
-        # rows of a table become dicts in a tenth of the time if several do at once
-        self._next = dict(enumerate(self._block.slice(place, FIRST_BLOCK).to_pylist(), number))
-        return self._next.pop(number)
+            table = pa.concat_tables(self._source.tables(number, stop))
+            self._start, self._block, place = number, table.to_pylist(), 0
+            self._most = len(table) * LARGEST_BLOCK // table.nbytes
+        return dict(self._block[place])

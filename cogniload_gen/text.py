@@ -1,11 +1,32 @@
 """Many texts at once: Arrow joins them from a table of fragments."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+
+def arrow(values: np.ndarray | Sequence[Any]) -> pa.Array:
+    """Return numbers or texts as an Arrow array.
+
+    `pa.array` imports pandas, which takes a process longer than to make its first puzzle.
+    """
+    parts: list[np.ndarray | bytes]
+    if len(values) and isinstance(values[0], str):
+        texts = [value.encode() for value in values]
+        ends = offsets(np.array([*map(len, texts)], np.int64)).astype(np.int32)
+        kind, parts = pa.string(), [ends, b"".join(texts)]
+    else:
+        numbers = np.ascontiguousarray(values)
+        kind, parts = pa.from_numpy_dtype(numbers.dtype), [numbers]
+    return pa.Array.from_buffers(kind, len(values), [None, *map(pa.py_buffer, parts)])
+
+
+def lists(ends: np.ndarray, values: pa.Array) -> pa.ListArray:
+    """Return lists of values: list i from values[ends[i]] up to values[ends[i + 1]]."""
+    return pa.ListArray.from_arrays(arrow(ends.astype(np.int32)), values)
 
 
 class Pieces(NamedTuple):
@@ -25,7 +46,7 @@ def gather(fragments: pa.Array, ids: np.ndarray, bounds: np.ndarray) -> pa.Array
     All texts together must stay below 2 GiB, Arrow's limit for one array.
     """
     # texts are the most of a batch, and large blocks come quicker from the system
-    gathered = pc.take(fragments, pa.array(ids), memory_pool=pa.system_memory_pool())
+    gathered = pc.take(fragments, arrow(ids), memory_pool=pa.system_memory_pool())
     _, starts, characters = gathered.buffers()
     ends = np.frombuffer(starts, np.int32)[bounds]
     return pa.StringArray.from_buffers(len(bounds) - 1, pa.py_buffer(ends), characters)

@@ -88,8 +88,8 @@ def first_changed(entries: set[tuple[str, int]], rows: list[Any]) -> int | None:
 
 def idle(table: dict[str, Any], rows: list[Any]) -> Iterator[str]:
     """Yield the entries of a table that can be missed."""
-    lists = [[(name, i) for i in range(len(parts(of[key])))] for of, key, name in leaves(table)]
     texts = {name: parts(of[key]) for of, key, name in leaves(table)}
+    lists = [[(name, i) for name in texts for i in range(len(texts[name]))]]
     removed: set[tuple[str, int]] = set()
     with get_context("fork").Pool(1, maxtasksperchild=1) as pool:
         while lists:

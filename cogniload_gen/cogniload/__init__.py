@@ -74,7 +74,7 @@ class CogniLoad(Benchmark):
 
     def turns(self, row: Row, k: int) -> Iterator[Turn]:
         """Yield the turns of a puzzle with the twin question=state, `k` statements each."""
-        from cogniload_gen.cogniload.turns import turns_of
+        from cogniload_gen.cogniload.render import turns_of
 
         return turns_of(row, k)
 

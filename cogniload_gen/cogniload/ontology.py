@@ -1,6 +1,6 @@
 """The people and the categories with their values (CogniLoad, Appendix G) and their words."""
 
-from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -18,37 +18,15 @@ def read_language(language: str, name: str) -> dict[str, Any]:
     return read_table(f"languages/{language}/{name}")
 
 
-LANGUAGES = (
-    ENGLISH,
-    *sorted(
-        folder.name
-        for folder in files(__package__).joinpath("data", "languages").iterdir()
-        if folder.is_dir() and folder.name != ENGLISH
-    ),
-)
+_FOLDERS = (each.name for each in files(__package__).joinpath("data", "languages").iterdir())
+
+LANGUAGES = (ENGLISH, *sorted({*_FOLDERS} - {ENGLISH}))
 """The languages that puzzles are made in: each is a folder of data."""
 
-
-@dataclass(frozen=True, slots=True)
-class CategoryWords:
-    """The English words of a category; data/languages/en/reading.toml says what they are."""
-
-    question: str
-    qualifiers: list[str]
-    noun: str
-    phrase: str
-    answer: str
-    words: str
-    verbs: str = ""
-    synonyms: dict[str, list[str]] = field(default_factory=dict)
-
-
-_ONTOLOGY = read_table("ontology")
-
-PEOPLE: tuple[str, ...] = tuple(_ONTOLOGY["people"])
+PEOPLE: tuple[str, ...] = tuple(read_table("ontology")["people"])
 
 VOCABULARIES: dict[str, tuple[str, ...]] = {
-    category: tuple(values) for category, values in _ONTOLOGY["categories"].items()
+    category: tuple(values) for category, values in read_table("ontology")["categories"].items()
 }
 """The values of each of the 12 categories, from which a puzzle's value domains are drawn."""
 
@@ -57,8 +35,27 @@ CATEGORIES: tuple[str, ...] = tuple(VOCABULARIES)
 STATE = "state"
 """In place of a category, of a question about all attributes of the PoI."""
 
-WORDS: dict[str, CategoryWords] = {
-    category: CategoryWords(**words)
-    for category, words in read_language(ENGLISH, "reading").items()
+WORDS: dict[str, dict[str, Any]] = {
+    category: read_language(ENGLISH, "reading")[category] for category in CATEGORIES
 }
 """The words of each category, by which responses are read and planted errors are written."""
+
+
+@cache
+def forms_of(category: str, language: str) -> dict[str, Any]:
+    """Return what templates take for each value of a category: its forms by name, or itself.
+
+    The form "word" is what the value is called as an answer.
+    """
+    tables = read_language(language, "sentences").get("values")
+    if tables is None:
+        return {value: value for value in VOCABULARIES[category]}
+    table = tables.get(category) or tables["colors"]
+    names = table["forms"]
+    return {value: dict(zip(names, table[value], strict=True)) for value in VOCABULARIES[category]}
+
+
+def vocabulary(category: str, language: str = ENGLISH) -> list[str]:
+    """Return what the values of a category are called as answers in a language."""
+    forms = forms_of(category, language).values()
+    return [form if isinstance(form, str) else form["word"] for form in forms]

@@ -5,7 +5,7 @@ fragments: Arrow gathers the fragments of all texts into one buffer, and a text 
 that buffer from its first fragment to the next text's. So each text is copied once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,15 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jinja2 import Environment, StrictUndefined, Template
 
+from cogniload_gen.benchmark import Row, Turn, planted_turn
 from cogniload_gen.cogniload.ontology import (
     CATEGORIES,
     PEOPLE,
     VOCABULARIES,
+    forms_of,
     read_language,
+    vocabulary,
 )
+from cogniload_gen.cogniload.score import attributes
 from cogniload_gen.cogniload.simulate import Puzzles
+from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.text import Pieces, gather, line_up, offsets
+from cogniload_gen.text import Pieces, arrow, gather, line_up, offsets
 
 OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
 """The category of each value of all of them, one after the other: this order numbers the values."""
@@ -34,26 +39,19 @@ FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
 
 @dataclass(frozen=True)
 class Phrases:
-    """The fragments of all texts, and where each kind of them starts in `fragments`.
+    """The fragments of all texts of a language, and where the first of each kind stands.
 
-    Names stand in the order of PEOPLE, clauses in the order of OWNERS; each clause comes twice:
-    with the conjunction for the next clause, and with what follows the last one. `line_break` comes
-    before the statements, `number` is the text before and after a statement's number. `questions`
-    holds one a category and person, and then one a person about the whole state; as fragments, each
-    follows a line break. `reminder` comes before a person's state among the statements. `values`
-    are what the values are called as answers, `attributes` the same, each with its category.
+    Names stand in the order of PEOPLE, clauses in the order of OWNERS. A clause ("state",
+    "condition", "update") has the conjunction for the next one; as "last state" and the like, what
+    follows the last one. A "line break" comes before the statements, a "reminder" before a person's
+    state among them. Questions, each after a line break, are one a category and person, and then
+    one a person about the whole state. `number` is the text before and after a statement's number,
+    `values` are what the values are called as answers, `attributes` the same with their categories.
     """
 
     fragments: pa.Array
-    instruction: int
-    name: int
-    reminder: int
-    state: tuple[int, int]
-    condition: tuple[int, int]
-    update: tuple[int, int]
+    first: dict[str, int]
     number: tuple[str, str]
-    line_break: int
-    question: int
     questions: pa.Array
     values: pa.Array
     attributes: pa.Array
@@ -62,19 +60,6 @@ class Phrases:
 def sentences_of(language: str) -> dict[str, Any]:
     """Return the templates of a language."""
     return read_language(language, "sentences")
-
-
-def forms_of(category: str, language: str) -> dict[str, Any]:
-    """Return what templates take for each value of a category: its forms by name, or itself.
-
-    The form "word" is what the value is called as an answer.
-    """
-    tables = sentences_of(language).get("values")
-    if tables is None:
-        return {value: value for value in VOCABULARIES[category]}
-    table = tables.get(category) or tables["colors"]
-    names = table["forms"]
-    return {value: dict(zip(names, table[value], strict=True)) for value in VOCABULARIES[category]}
 
 
 @cache
@@ -95,59 +80,40 @@ def template_of(category: str, kind: str, language: str = ENGLISH) -> Template:
 @cache
 def phrases(language: str = ENGLISH) -> Phrases:
     """Return the fragments, rendered from the templates of a language's data file."""
-    templates = sentences_of(language)
-    forms = {category: forms_of(category, language) for category in CATEGORIES}
-    words = [
-        form if isinstance(form, str) else form["word"]
-        for by_value in forms.values()
-        for form in by_value.values()
-    ]
+    templates, slot = sentences_of(language), "\0"
     compiled = environment_of(language).from_string
-    fragments: list[str] = []
-
-    def add(texts: list[str]) -> int:
-        fragments.extend(texts)
-        return len(fragments) - len(texts)
-
-    def add_clauses(kind: str, end: str) -> tuple[int, int]:
-        clauses = [
-            template.render(value=form)
-            for category, by_value in forms.items()
-            for template in [template_of(category, kind, language)]
-            for form in by_value.values()
-        ]
-        followed = add([clause + templates["conjunction"][kind] for clause in clauses])
-        return followed, add([clause + end for clause in clauses])
-
-    slot = "\0"
     person = compiled(templates["person"]).render(name=slot, states=slot).split(slot)
     statement = compiled(templates["statement"])
     whole = statement.render(number=slot, conditions=slot, updates=slot)
     before_number, after_number, between, end = whole.split(slot)
-    questions = [
-        template.render(name=name)
-        for category in CATEGORIES
-        for template in [template_of(category, "question", language)]
-        for name in PEOPLE
-    ]
-    about_state = compiled(templates["state_question"])
-    questions += [about_state.render(name=name) for name in PEOPLE]
+    asking = [template_of(category, "question", language) for category in CATEGORIES]
+    asking.append(compiled(templates["state_question"]))
+    questions = [template.render(name=name) for template in asking for name in PEOPLE]
+    kinds = {
+        "instruction": [templates["instruction"]],
+        "line break": ["\n"],
+        "name": [f"\n{person[0]}{name}{person[1]}" for name in PEOPLE],
+        "reminder": [f"{templates['reminder']}{person[0]}{name}{person[1]}" for name in PEOPLE],
+        "question": ["\n" + question for question in questions],
+    }
+    for kind, close in (("state", person[2]), ("condition", between), ("update", end + "\n")):
+        texts = [
+            template.render(value=form)
+            for category in CATEGORIES
+            for template in [template_of(category, kind, language)]
+            for form in forms_of(category, language).values()
+        ]
+        kinds[kind] = [text + templates["conjunction"][kind] for text in texts]
+        kinds[f"last {kind}"] = [text + close for text in texts]
+    starts = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()
+    words = [word for category in CATEGORIES for word in vocabulary(category, language)]
     return Phrases(
-        instruction=add([templates["instruction"]]),
-        name=add([f"\n{person[0]}{name}{person[1]}" for name in PEOPLE]),
-        reminder=add([f"{templates['reminder']}{person[0]}{name}{person[1]}" for name in PEOPLE]),
-        state=add_clauses("state", person[2]),
-        condition=add_clauses("condition", between),
-        update=add_clauses("update", end + "\n"),
+        fragments=arrow([text for texts in kinds.values() for text in texts]),
+        first=dict(zip(kinds, starts, strict=False)),
         number=(before_number, after_number),
-        line_break=add(["\n"]),
-        question=add(["\n" + question for question in questions]),
-        questions=pa.array(questions),
-        fragments=pa.array(fragments),
-        values=pa.array(words),
-        attributes=pa.array(
-            [f"{owner}: {word}" for owner, word in zip(OWNERS, words, strict=True)]
-        ),
+        questions=arrow(questions),
+        values=arrow(words),
+        attributes=arrow([f"{owner}: {word}" for owner, word in zip(OWNERS, words, strict=True)]),
     )
 
 
@@ -155,7 +121,7 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
     """Return the whole prompts of puzzles of one layout, those of each part in rows of its own."""
     wording = phrases(parts[0].layout.language)
     first = parts[0].layout.question_first
-    order = (first_lines, statements) if first else (statements, last_lines)
+    order = (question_lines, statements) if first else (statements, question_lines)
     ids, bounds = line_up(
         sum(map(len, rows)),
         [
@@ -166,14 +132,14 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
     )
     before, after = wording.number
     most = max(np.diff(puzzles.first_statement).max() for puzzles in parts)
-    numbers = pa.array([f"{before}{t}{after}" for t in range(1, most + 1)])
+    numbers = arrow([f"{before}{t}{after}" for t in range(1, most + 1)])
     texts = gather(pa.concat_arrays([wording.fragments, numbers]), ids, bounds)
     return pc.utf8_rtrim(texts, "\n") if first else texts
 
 
 def questions(puzzles: Puzzles) -> pa.Array:
     """Return the questions of the puzzles."""
-    return phrases(puzzles.layout.language).questions.take(pa.array(question_numbers(puzzles)))
+    return phrases(puzzles.layout.language).questions.take(arrow(question_numbers(puzzles)))
 
 
 def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
@@ -183,9 +149,9 @@ def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.nd
     value = value_numbers(puzzles)[puzzles.initial_state, category, np.arange(count)]
     value = arrange(value, puzzles.state_place, axis=0)
     sentences = np.empty((count, n, 1 + d), np.int64)
-    sentences[..., 0] = wording.name + puzzles.people.T
-    sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), wording.state)
-    ends = (0, 0), (wording.instruction, wording.line_break)
+    sentences[..., 0] = wording.first["name"] + puzzles.people.T.astype(np.int64)
+    sentences[..., 1:] = states(value.T, wording)
+    ends = (0, 0), (wording.first["instruction"], wording.first["line break"])
     ids = np.pad(sentences.reshape(count, -1), ((0, 0), (1, 1)), constant_values=ends)
     return ids.reshape(-1), np.arange(count + 1) * ids.shape[1]
 
@@ -209,11 +175,10 @@ def reminders(puzzles: Puzzles, wording: Phrases) -> Pieces:
     place = puzzles.state_place[:, puzzles.poi[puzzle], puzzle].T
     value = value_numbers(puzzles)[puzzles.statements.poi_state[row], np.arange(d), puzzle[:, None]]
     ids = np.empty((len(row), d + 2), np.int64)
-    ids[:, 0] = puzzles.people[puzzles.poi[puzzle], puzzle]
-    ids[:, 0] += wording.reminder
-    sentence = arrange(value, place, axis=1)
-    ids[:, 1:-1] = clauses(sentence, np.full((len(row), 1), d), wording.state)
-    ids[:, -1] = wording.line_break
+    person = puzzles.people[puzzles.poi[puzzle], puzzle].astype(np.int64)
+    ids[:, 0] = wording.first["reminder"] + person
+    ids[:, 1:-1] = states(arrange(value, place, axis=1), wording)
+    ids[:, -1] = wording.first["line break"]
     return Pieces(row, ids.reshape(-1), np.arange(len(row) + 1) * (d + 2))
 
 
@@ -223,10 +188,11 @@ def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.n
     ends = offsets(1 + made.k.astype(np.int64) + made.m)
     ids, start = np.empty(ends[-1], np.int32), ends[:-1]
     ids[start] = len(wording.fragments) + np.arange(len(owner)) - puzzles.first_statement[owner]
-    for count, place, position, (followed, last) in (
-        (made.k, made.condition_place, made.condition_value, wording.condition),
-        (made.m, made.update_place, made.update_value, wording.update),
+    for kind, count, place, position in (
+        ("condition", made.k, made.condition_place, made.condition_value),
+        ("update", made.m, made.update_place, made.update_value),
     ):
+        followed, last = wording.first[kind], wording.first[f"last {kind}"]
         for category in range(place.shape[1]):
             row = np.flatnonzero(place[:, category] < count)
             value = numbers[position[row, category], category, owner[row]]
@@ -236,16 +202,12 @@ def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.n
     return ids, ends
 
 
-def last_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions, each below an empty line."""
-    return wording.question + question_numbers(puzzles), np.arange(len(puzzles.poi) + 1)
-
-
-def first_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions, each between empty lines."""
-    ids = np.full((len(puzzles.poi), 3), wording.line_break)
-    ids[:, 0] = wording.question + question_numbers(puzzles)
-    return ids.reshape(-1), np.arange(len(ids) + 1) * 3
+def question_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+    """Return the questions, each below an empty line, and above one if it comes first."""
+    width = 3 if puzzles.layout.question_first else 1
+    ids = np.full((len(puzzles.poi), width), wording.first["line break"])
+    ids[:, 0] = wording.first["question"] + question_numbers(puzzles)
+    return ids.reshape(-1), np.arange(len(ids) + 1) * width
 
 
 def question_numbers(puzzles: Puzzles) -> np.ndarray:
@@ -264,12 +226,68 @@ def arrange(values: np.ndarray, place: np.ndarray, axis: int) -> np.ndarray:
     return arranged
 
 
-def clauses(value: np.ndarray, count: np.ndarray, kind: tuple[int, int]) -> np.ndarray:
-    """Return the fragments of clauses about `value` (numbers), the first `count` of them used."""
-    followed, last = kind
-    return value + np.where(np.arange(value.shape[-1]) == count - 1, last, followed)
+def states(value: np.ndarray, wording: Phrases) -> np.ndarray:
+    """Return the fragments of states, whose values (numbers) stand along the last axis."""
+    ids = value + wording.first["state"]
+    ids[..., -1] += wording.first["last state"] - wording.first["state"]
+    return ids
 
 
 def value_numbers(puzzles: Puzzles) -> np.ndarray:
     """Return the number of each value of the domains (values x d x puzzle)."""
     return FIRST_VALUE[puzzles.categories] + puzzles.domains
+
+
+# --- turn by turn
+
+
+def turns_of(row: Row, k: int) -> Iterator[Turn]:
+    """Yield the turns of a puzzle, `k` statements each, the rest in the last one.
+
+    `row` is one of the twin question=state. ValueError for a `k` that is no integer above 0.
+    """
+    if type(k) is not int or k < 1:
+        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+    solution, text = solve_steps(row["puzzle"]), row["puzzle"].split("\n")
+    first = next(i for i, line in enumerate(text) if line.startswith("1. "))
+    beginning, lines = "\n".join(text[:first]), text[first : first + len(solution.statements)]
+    question = environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
+    half, planted = planted_turn(-(-len(lines) // k)), {}
+    for number, start in enumerate(range(0, len(lines), k)):
+        now = solution.states[min(start + k, len(lines))][solution.poi]
+        state = {category: now[category] for category in attributes(row["answer"])}
+        if number <= half:
+            planted = _with_error(state, row) if number == half else state
+        else:
+            for conditions, updates in solution.statements[start : start + k]:
+                planted = planted | updates if conditions.items() <= planted.items() else planted
+        message = [*([] if start else [beginning]), *lines[start : start + k]]
+        yield Turn(
+            "\n".join([*message, "", question.render(name=solution.poi)]),
+            *(_listed(state), sentence(solution.poi, state)),
+            *(_listed(planted), sentence(solution.poi, planted)),
+        )
+
+
+def _with_error(state: dict[str, str], row: Row) -> dict[str, str]:
+    """Return a state with another value of one attribute, the next in its value domain."""
+    category = list(state)[row["index"] % len(state)]
+    pairs = [option.partition(": ") for option in row["options"]]
+    domain = [value for owner, _, value in pairs if owner == category]
+    after = (domain.index(state[category]) + 1) % len(domain)
+    return state | {category: domain[after]}
+
+
+def _listed(state: dict[str, str]) -> str:
+    """Return a state as a row's answer gives it."""
+    return ", ".join(f"{category}: {value}" for category, value in state.items())
+
+
+def sentence(name: str, state: dict[str, str]) -> str:
+    """Return the sentence that gives a person's state, as at the beginning of a puzzle."""
+    templates = sentences_of(ENGLISH)
+    clauses = [
+        template_of(category, "state").render(value=value) for category, value in state.items()
+    ]
+    person = environment_of(ENGLISH).from_string(templates["person"])
+    return person.render(name=name, states=templates["conjunction"]["state"].join(clauses))

@@ -100,7 +100,7 @@ OF_STATEMENT = re.compile(r"\b(?:people|person|condition)s?\b")
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
 PLAIN = frozenset(read_table("rewards")["plain"].split()).union(
     *(read_table("steps")["words"][kind].split() for kind in KINDS),
-    *(words.words.split() for words in WORDS.values()),
+    *(words["words"].split() for words in WORDS.values()),
 )
 """The words of a plain line, besides names and values."""
 

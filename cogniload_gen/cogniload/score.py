@@ -15,8 +15,7 @@ and the language says where a spelling must begin and end.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate
@@ -25,38 +24,17 @@ from typing import Any, NamedTuple, Unpack
 
 from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_choice, check_columns, check_texts
-from cogniload_gen.cogniload.ontology import LANGUAGES, VOCABULARIES, WORDS, read_language
+from cogniload_gen.cogniload.ontology import (
+    CATEGORIES,
+    LANGUAGES,
+    VOCABULARIES,
+    WORDS,
+    read_language,
+    vocabulary,
+)
 from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.grid import ENGLISH, language_of
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
-
-SYNONYMS = {
-    value: tuple(spellings)
-    for words in WORDS.values()
-    for value, spellings in words.synonyms.items()
-}
-"""The accepted spellings of a value; any other value is accepted as it stands (D.4).
-
-As in the paper, though a spelling that starts with another of its row adds nothing.
-"""
-
-BOUNDARIES = (" ", "[", '"', "'", "*", "_", "{", "(")
-"""What may stand before an answer within a sentence: D.4 prints ", Algorithm 3 prints '."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How responses in a language other than English are read.
-
-    `questions` and `qualifiers` are by category, `spellings` by the value, `marks` are characters
-    that stand for others, and `mention` is the pattern in which a spelling {} counts.
-    """
-
-    questions: dict[str, str]
-    qualifiers: dict[str, list[str]]
-    spellings: dict[str, list[str]]
-    marks: dict[str, str]
-    mention: str
 
 
 class Outcome(StrEnum):
@@ -104,14 +82,6 @@ class Sentence(NamedTuple):
     start: int = 0
 
 
-class SentenceWindows(NamedTuple):
-    """The sentences of a response in which the answer is looked for, in that order."""
-
-    valid_poi_last_sentence: Sentence
-    poi_last_sentence: Sentence
-    last_sentence: Sentence
-
-
 def score_response(
     response: str,
     *,
@@ -135,11 +105,9 @@ def score_response(
     Raises ValueError for any other category or language.
     """
     check_choice("language", language, LANGUAGES)
-    windows = sentence_windows(response, poi=poi, category=category, language=language)
-    if is_cut_off(prompt_tokens, response_tokens, context_budget):
-        return Outcome.WRONG_MAX_CONTEXT
-    gold = fold(answer, language)
-    return judge(windows, gold, alternatives_to(answer, options, language), language)[0]
+    row = {"poi": poi, "answer": answer, "category": category, "options": options}
+    counts = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
+    return _score(response, row, language, context_budget=context_budget, **counts).outcome
 
 
 def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
@@ -148,19 +116,23 @@ def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     The `counts` are those of `score_response`; without `context_budget`, it is the paper's.
     Raises ValueError if the row lacks a column, or a column holds a wrong value.
     """
+    return _score(response, row, language_of_row(row), **with_budget(counts))
+
+
+def _score(response: str, row: Row, language: str, **counts: Unpack[Counts]) -> Score:
     columns = asked_of(row)
     poi, answer, options = columns["poi"], columns["answer"], columns["options"]
-    counts, language = with_budget(counts), language_of_row(row)
     windows = sentence_windows(response, poi=poi, category=columns["category"], language=language)
     if is_cut_off(**counts):
         why = f"prompt and response reached the budget of {counts['context_budget']:,} tokens"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
-    gold, others = fold(answer, language), alternatives_to(answer, options, language)
-    outcome, window = judge(windows, gold, others, language)
+    values = {fold(value, language): value for value in [*options, answer]}
+    gold = fold(answer, language)
+    others = values.keys() - {gold}
+    outcome, window = _judge(windows, gold, others, language)
     if window is None:
         return Score(outcome, None, None, NOTHING_READ[outcome])
     sentence = windows[window]
-    values = {fold(value, language): value for value in [*options, answer]}
     read = [gold] if outcome.correct else others
     start, end, value = max(
         (*last_mention(value, sentence.text, language), value) for value in read
@@ -183,60 +155,6 @@ def language_of_row(row: Row) -> str:
     return language if language in LANGUAGES else ENGLISH
 
 
-@cache
-def reading_of(language: str) -> Reading:
-    """Return how responses in a language are read."""
-    data, sentences = (read_language(language, name) for name in ("reading", "sentences"))
-    tables = sentences["values"].values()
-    spellings = {forms[0]: forms[0] for table in tables for forms in table.values()}
-    words, marks = {name: data[name] for name in WORDS}, data["marks"]
-
-    def folded(texts: Iterable[str]) -> list[str]:
-        return [fold_by(marks, text) for text in texts]
-
-    return Reading(
-        questions={name: of_category["question"] for name, of_category in words.items()},
-        qualifiers={name: folded(words[name]["qualifiers"]) for name in words},
-        spellings={
-            fold_by(marks, value): folded(terms.split("|"))
-            for value, terms in (spellings | data["spellings"]).items()
-        },
-        marks=marks,
-        mention=data["mention"],
-    )
-
-
-@cache
-def terms_of(value: str, language: str) -> tuple[frozenset[str], re.Pattern]:
-    """Return the spellings of a folded value, and a pattern of them and of all that hold them."""
-    reading = reading_of(language)
-    own = frozenset(reading.spellings.get(value, [value]))
-    every = own.union(*reading.spellings.values())
-    near = sorted((t for t in every if any(term in t for term in own)), key=len, reverse=True)
-    return own, re.compile(reading.mention.replace("{}", "|".join(map(re.escape, near))))
-
-
-def mentions_of(value: str, sentence: str, language: str) -> list[tuple[int, int]]:
-    """Return where a folded sentence names a value, but not within a longer one: a parc aquatique.
-
-    The language is not English.
-    """
-    own, pattern = terms_of(value, language)
-    return [match.span() for match in pattern.finditer(sentence) if match[0] in own]
-
-
-def fold(text: str, language: str = ENGLISH) -> str:
-    """Return a text as it is compared: in lowercase; but for English, without accents, too."""
-    return text.lower() if language == ENGLISH else fold_by(reading_of(language).marks, text)
-
-
-def fold_by(marks: dict[str, str], text: str) -> str:
-    """Return a text in lowercase without accents, some of its marks replaced by others."""
-    plain = "".join(marks.get(mark, mark) for mark in text.lower())
-    letters = unicodedata.normalize("NFD", plain)
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
-
-
 def asked_of(row: Row) -> dict[str, Any]:
     """Return the columns of a row by which a response is scored; ValueError for a wrong one."""
     texts = check_texts(row, ("poi", "answer", "category"))
@@ -248,52 +166,51 @@ def asked_of(row: Row) -> dict[str, Any]:
     return {**texts, "options": options}
 
 
-def judge(
-    windows: SentenceWindows, gold: str, alternatives: set[str], language: str = ENGLISH
+def _judge(
+    windows: Sequence[Sentence], gold: str, alternatives: Set[str], language: str
 ) -> tuple[Outcome, int | None]:
     """Return the outcome (D.5), and the number of the window that decides it; all is folded."""
-    if windows.last_sentence.text == "":
+    if not windows[-1].text:
         return Outcome.WRONG_MAX_CONTEXT, None
-    matches = [check_correct_answer(gold, sentence.text, language) for sentence in windows]
-    flagged = [
-        alternative_flag(sentence.text, alternatives, gold, language) for sentence in windows
+    found = [
+        (
+            check_correct_answer(gold, sentence.text, language),
+            alternative_flag(sentence.text, alternatives, gold, language),
+        )
+        for sentence in windows
     ]
     for outcomes, decided in ((CORRECT, (True, False)), (WRONG_LOGIC, (False, True))):
-        for window, outcome in enumerate(outcomes):
-            if (matches[window], flagged[window]) == decided:
-                return outcome, window
+        if decided in found:
+            window = found.index(decided)
+            return outcomes[window], window
     return Outcome.WRONG_OTHER, None
-
-
-def alternatives_to(answer: str, options: Iterable[str], language: str = ENGLISH) -> set[str]:
-    """Return the other options, folded."""
-    return {fold(option, language) for option in options} - {fold(answer, language)}
 
 
 def question_category(question: str) -> str:
     """Return the category that a question asks about (D.2); ValueError for any other question."""
-    english = {category: words.question for category, words in WORDS.items()}
     for language in LANGUAGES:
-        forms = english if language == ENGLISH else reading_of(language).questions
-        for category, form in forms.items():
+        for category in CATEGORIES:
+            form = read_language(language, "reading")[category]["question"]
             _, ends, end = form.partition("... ")
             if question.endswith(end) if ends else question.startswith(form):
                 return category
-    openings = ", ".join(english.values())
+    openings = ", ".join(words["question"] for words in WORDS.values())
     raise ValueError(f"question must be one of the form {openings}; got {question[:100]!r}")
 
 
 def sentence_windows(
     response: str, *, poi: str, category: str, language: str = ENGLISH
-) -> SentenceWindows:
-    """Return the sentences that decide a response's outcome (D.3); a missing one is empty.
+) -> list[Sentence]:
+    """Return the three sentences that decide a response's outcome (D.3); a missing one is empty.
+
+    They are the last one about the PoI and the attribute, the last one about the PoI and the last.
 
     Raises ValueError if `category` is not one of the 12 categories.
     """
     if category not in WORDS:
         raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r:.99}")
-    words = WORDS[category].qualifiers
-    qualifiers = words if language == ENGLISH else reading_of(language).qualifiers[category]
+    words = read_language(language, "reading")[category]["qualifiers"]
+    qualifiers = [fold(word, language) for word in words]
     name, lines = fold(poi, language), fold(response, language).split("\n")
     kept = range(len(lines))
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
@@ -302,7 +219,7 @@ def sentence_windows(
     about_poi = [i for i in filled if name in lines[i]]
     valid = (i for i in reversed(about_poi) if any(word in lines[i] for word in qualifiers))
     chosen = next(valid, None), *((some[-1] if some else None) for some in (about_poi, filled))
-    return SentenceWindows(*(last_sentence_of(lines, i) for i in chosen))
+    return [last_sentence_of(lines, i) for i in chosen]
 
 
 def last_sentence_of(lines: list[str], number: int | None) -> Sentence:
@@ -328,41 +245,87 @@ def take_last_sentence(text: str) -> str:
     return parts[-2] if len(parts) >= 2 else text
 
 
-def check_correct_answer(gold: str, sentence: str, language: str = ENGLISH) -> bool:
-    """Tell whether a folded sentence holds a value in one of its accepted spellings (D.4)."""
-    if language != ENGLISH:
-        return bool(mentions_of(gold, sentence, language))
-    return any(check_answer(term, sentence) for term in spellings_of(gold))
+# --- the values that a sentence names; sentences and values are folded
 
 
-def spellings_of(value: str) -> tuple[str, ...]:
-    """Return the accepted spellings of a lowercase value (D.4)."""
-    return SYNONYMS.get(value, (value,))
+def fold(text: str, language: str = ENGLISH) -> str:
+    """Return a text as it is compared: in lowercase, with or without accents by the language."""
+    reading, text = read_language(language, "reading"), text.lower()
+    for mark, other in reading["marks"].items():
+        text = text.replace(mark, other)
+    if reading["accents"]:
+        return text
+    letters = unicodedata.normalize("NFD", text)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def check_answer(term: str, sentence: str) -> bool:
-    """Tell whether a sentence holds a term at its start or after a boundary; it may go on (D.4)."""
-    if term not in sentence:  # almost always, and quick to tell
-        return False
-    return sentence.startswith(term) or any(mark + term in sentence for mark in BOUNDARIES)
+@cache
+def _spellings_of(language: str) -> dict[str, frozenset[str]]:
+    """Return the accepted spellings of each value (D.4)."""
+    listed = read_language(language, "reading")["spellings"]
+    values = {value for category in CATEGORIES for value in vocabulary(category, language)}
+    values.update(listed)
+    return {
+        fold(value, language): frozenset(
+            fold(term, language) for term in listed.get(value, value).split("|")
+        )
+        for value in values
+    }
+
+
+def spellings_of(value: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the accepted spellings of a value (D.4)."""
+    return _spellings_of(language).get(value, frozenset([value]))
+
+
+@cache
+def _mention(value: str, language: str) -> re.Pattern:
+    """Return the pattern of a value's spellings.
+
+    But for a loose language, it finds all spellings that hold one of these as well, so that a parc
+    aquatique is no parc.
+    """
+    own, reading = spellings_of(value, language), read_language(language, "reading")
+    if not reading["loose"]:
+        every = own.union(*_spellings_of(language).values())
+        own = frozenset(other for other in every if any(term in other for term in own))
+    longest_first = sorted(map(re.escape, own), key=len, reverse=True)
+    return re.compile(reading["mention"].replace("{}", "|".join(longest_first)))
 
 
 def last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[int, int]:
-    """Return where `check_correct_answer` finds a value last in a sentence, or (-1, -1)."""
-    if language != ENGLISH:
-        return max(mentions_of(value, sentence, language), default=(-1, -1))
-    spans = [(-1, -1)]
-    for term in spellings_of(value):
-        starts = [0] if sentence.startswith(term) else []
-        marks = (sentence.rfind(mark + term) for mark in BOUNDARIES)
-        starts += [at + 1 for at in marks if at >= 0]
-        spans += [(start, start + len(term)) for start in starts]
-    return max(spans)
+    """Return where a sentence names a value last, in one of its spellings, or (-1, -1) (D.4)."""
+    own = spellings_of(value, language)
+    if not any(term in sentence for term in own):  # almost always, and quick to tell
+        return -1, -1
+    matches = _mention(value, language).finditer(sentence)
+    return max((match.span() for match in matches if match[0] in own), default=(-1, -1))
 
 
-def last_place(value: str, sentence: str, language: str) -> tuple[int, int]:
-    """Return where a value itself stands last, in English at a boundary or not, or (-1, -1)."""
-    if language != ENGLISH:
+def check_correct_answer(gold: str, sentence: str, language: str = ENGLISH) -> bool:
+    """Tell whether a sentence names a value in one of its accepted spellings (D.4)."""
+    return last_mention(gold, sentence, language)[0] >= 0
+
+
+def alternative_flag(
+    sentence: str, alternatives: Iterable[str], gold: str, language: str = ENGLISH
+) -> bool:
+    """Tell whether a sentence answers with another value: the paper's AltFlag (D.4).
+
+    Where the gold value is in the sentence too, in English at a boundary or not, only an
+    alternative whose last mention encloses the gold value's last mention counts, as "non-fiction"
+    does "fiction".
+    """
+    if not any(check_correct_answer(value, sentence, language) for value in alternatives):
+        return False
+    start, end = _last_place(gold, sentence, language)
+    places = (_last_place(value, sentence, language) for value in alternatives)
+    return start == -1 or any(0 <= first <= start and end <= last for first, last in places)
+
+
+def _last_place(value: str, sentence: str, language: str) -> tuple[int, int]:
+    """Return where a value itself stands last, in a loose language within any word."""
+    if not read_language(language, "reading")["loose"]:
         return last_mention(value, sentence, language)
     start = sentence.rfind(value)
     return start, start + len(value) if start >= 0 else -1
@@ -380,32 +343,7 @@ def places_in(response: str, places: tuple[int, int], language: str = ENGLISH) -
     return start, stop
 
 
-def alternative_flag(
-    sentence: str, alternatives: Iterable[str], gold: str, language: str = ENGLISH
-) -> bool:
-    """Tell whether a folded sentence answers with another value: the paper's AltFlag (D.4).
-
-    Where the gold value is in the sentence too, at a boundary or not, only an alternative whose
-    last mention encloses the gold value's last mention counts, as "non-fiction" does "fiction".
-    """
-    present = any(check_correct_answer(value, sentence, language) for value in alternatives)
-    start, end = last_place(gold, sentence, language)
-    if not present or start == -1:
-        return present
-    places = (last_place(value, sentence, language) for value in alternatives)
-    return any(0 <= first <= start and end <= last for first, last in places)
-
-
 # --- the values that a text about a puzzle may name, in any of their spellings
-
-
-def vocabulary(category: str, language: str) -> tuple[str, ...]:
-    """Return the values of a category in a language."""
-    if language == ENGLISH:
-        return VOCABULARIES.get(category, ())
-    tables = read_language(language, "sentences")["values"]
-    table = tables.get(category) or tables["colors"]
-    return tuple(table[value][0] for value in VOCABULARIES.get(category, ()))
 
 
 def value_categories(
@@ -418,7 +356,8 @@ def value_categories(
     owners: dict[str, list[str]] = {}
     for category in categories:
         used = {part[category] for part in solution.parts if category in part}
-        others = () if category == "location" else vocabulary(category, language)
+        known = category in CATEGORIES and category != "location"
+        others = vocabulary(category, language) if known else ()
         for value in sorted({*used, *others}):
             owners.setdefault(value, []).append(category)
     return {value: tuple(categories) for value, categories in owners.items()}
@@ -426,16 +365,15 @@ def value_categories(
 
 def spellings(values: Iterable[str], language: str = ENGLISH) -> dict[str, str]:
     """Return the value of each accepted spelling, in lowercase."""
-    if language != ENGLISH:
-        listed = read_language(language, "reading")["spellings"]
-        by_term = {term: value for value in values for term in listed.get(value, "").split("|")}
-        terms = (by_term | {value: value for value in values}).items()
-        return {term.lower(): value for term, value in terms if term}
-    meant = {"grey": "gray", "scifi": "sci-fi", "nonfiction": "non-fiction", "sci fi": "sci-fi"}
-    for value in values:
-        meant |= {spelling: value for spelling in SYNONYMS.get(value, ()) if spelling not in values}
-        meant[value] = value
-    return {spelling: value for spelling, value in meant.items() if value in values}
+    reading, values = read_language(language, "reading"), set(values)
+    accepted = {
+        term: value
+        for value in values
+        for term in reading["spellings"].get(value, "").split("|")
+        if term
+    }
+    meant = reading["also"] | accepted | {value: value for value in values}
+    return {term.lower(): value for term, value in meant.items() if value in values}
 
 
 SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.items()}
@@ -445,9 +383,9 @@ SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.it
 def mention(category: str) -> re.Pattern:
     """Return the pattern of a mention of the category's values; one group is the spelling."""
     value = f"({'|'.join(map(re.escape, SPELLINGS[category]))})"
-    noun = WORDS[category].noun.removesuffix("s") + "s?"
+    noun = WORDS[category]["noun"].removesuffix("s") + "s?"
     forms = [f"{value} {noun}", f"{noun}(?: is|:| =) {value}"]
-    if verbs := WORDS[category].verbs:
+    if verbs := WORDS[category].get("verbs"):
         forms.append(f"(?:{verbs}) (?:an? )?{value}")
     return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?![\w-])")
 
@@ -479,8 +417,11 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         budget = f"{counts['context_budget']:,} tokens"
         why = f"no response, or prompt and response reached the budget of {budget}"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})
-    start = start_of_state(response.lower(), columns["poi"].lower())
-    values = read_state(response.lower()[start:], gold)
+    lower, poi = response.lower(), re.escape(columns["poi"].lower())
+    names = [match.start() for match in re.finditer(rf"\b{poi}\b", lower)]
+    line = lower.rfind("\n", 0, names[-1]) if names else 0
+    start = next((name for name in names if name > line), 0)
+    values = read_state(lower[start:], gold)
     if not values:
         why = "no attribute is stated"
         return Score(Outcome.WRONG_OTHER, None, None, why, {"state_share": 0.0})
@@ -490,7 +431,7 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     why += f": {', '.join(wrong)}" * bool(wrong)
     outcome = Outcome.WRONG_LOGIC if wrong else Outcome.CORRECT_VALID
     read = ", ".join(f"{category}: {value}" for category, value in values.items())
-    place = places_in(response, (start, len(response.lower())))
+    place = places_in(response, (start, len(lower)))
     return Score(outcome, read, place, why, {"state_share": share})
 
 
@@ -503,17 +444,10 @@ def attributes(answer: str) -> dict[str, str]:
     return values
 
 
-def start_of_state(response: str, poi: str) -> int:
-    """Return where the PoI's state starts in a lowercase response; 0 if it has no such name."""
-    names = [match.start() for match in re.finditer(rf"\b{re.escape(poi)}\b", response)]
-    line = response.rfind("\n", 0, names[-1]) if names else 0
-    return next((start for start in names if start > line), 0)
-
-
 def read_state(text: str, categories: dict[str, str]) -> dict[str, str]:
     """Return the value of each category that a lowercase text states last."""
     for category in categories:
-        text = text.replace(category, WORDS[category].noun)  # as in the answer's own words
+        text = text.replace(category, WORDS[category]["noun"])  # as in the answer's own words
     text = MARKS.sub(" ", text)
     values = {}
     for category in categories:

@@ -19,7 +19,7 @@ from cogniload_gen.cogniload.render import (
 from cogniload_gen.cogniload.simulate import Puzzles, simulate
 from cogniload_gen.cogniload.twins import lay_out, make_twins, most_statements
 from cogniload_gen.grid import Batch, Grid, Source, whole_table
-from cogniload_gen.text import offsets
+from cogniload_gen.text import arrow, lists, offsets
 
 _text, _texts = pa.string(), pa.list_(pa.string())
 _settings = pa.list_(pa.struct({"category": _text, "value": _text}))
@@ -48,7 +48,7 @@ TRACE_SCHEMA = pa.schema(
 )
 """The further columns of `trace=True`."""
 
-_NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
+_NAMES, _CATEGORIES, _TYPES = arrow(PEOPLE), arrow(CATEGORIES), arrow(["hay", "needle"])
 
 
 BATCH_STATEMENTS = 2_000_000
@@ -81,7 +81,10 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
             puzzles[level] = make_twins(puzzles[level], selection.twin, batch.keys[row])
             N[row] = np.diff(puzzles[level].first_statement)
 
-    def table(start: int, stop: int) -> pa.Table:
+    clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
+    size = max(1, int(TABLE_CLAUSES / clauses.mean()))
+    for start in range(0, len(batch.cells), size):
+        stop = min(start + size, len(batch.cells))
         parts, places = [], []
         for level, row in rows.items():
             first, last = np.searchsorted(row, [start, stop])
@@ -90,15 +93,10 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
                 places.append(row[first:last] - start)
         trace = schema is not SCHEMA
         tables = [pa.table(contents(part) | (steps(part) if trace else {})) for part in parts]
-        whole = pa.concat_tables(tables).take(np.argsort(np.concatenate(places)))
+        whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
         columns = dict(zip(whole.column_names, whole.columns, strict=True))
         columns["puzzle"] = render(parts, places)
-        return whole_table(selection, batch.part(range(start, stop)), schema, columns)
-
-    clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
-    size = max(1, int(TABLE_CLAUSES / clauses.mean()))
-    for start in range(0, len(batch.cells), size):
-        yield table(start, min(start + size, len(batch.cells)))
+        yield whole_table(selection, batch.part(start, stop), schema, columns)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
@@ -109,11 +107,11 @@ def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
     final = puzzles.statements.poi_state[start[1:] - 1, question]
     values = phrases(puzzles.layout.language).values
     columns = {
-        "needles": pa.array(np.add.reduceat(needle, start[:-1], dtype=np.int64)),
+        "needles": arrow(np.add.reduceat(needle, start[:-1], dtype=np.int64)),
         "question": questions(puzzles),
-        "answer": values.take(pa.array(domain[final, puzzle])),
-        "category": _CATEGORIES.take(pa.array(puzzles.categories[question, puzzle])),
-        "poi": _NAMES.take(pa.array(puzzles.people[puzzles.poi, puzzle])),
+        "answer": values.take(arrow(domain[final, puzzle])),
+        "category": _CATEGORIES.take(arrow(puzzles.categories[question, puzzle])),
+        "poi": _NAMES.take(arrow(puzzles.people[puzzles.poi, puzzle])),
         "people": nest(_NAMES, puzzles.people.T),
         "options": nest(values, domain.T, puzzles.domain_size[question, puzzle]),
     }
@@ -139,8 +137,8 @@ def whole_state(puzzles: Puzzles) -> dict[str, pa.Array]:
     attributes = phrases(puzzles.layout.language).attributes
     return {
         "answer": pc.binary_join(nest(attributes, values), ", "),
-        "category": pa.array([STATE] * count),
-        "options": pa.ListArray.from_arrays(ends, attributes.take(pa.array(options))),
+        "category": arrow([STATE] * count),
+        "options": lists(ends, attributes.take(arrow(options))),
     }
 
 
@@ -155,8 +153,8 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
     poi_states = number[made.poi_state, category, owner[:, None]]
     statements = pa.StructArray.from_arrays(
         [
-            _TYPES.take(pa.array(made.needle)),
-            _NAMES.take(pa.array(puzzles.people[made.reference, owner])),
+            _TYPES.take(arrow(made.needle)),
+            _NAMES.take(arrow(puzzles.people[made.reference, owner])),
             settings(puzzles, made.condition_place, made.condition_value, made.k),
             settings(puzzles, made.update_place, made.update_value, made.m),
         ],
@@ -164,12 +162,12 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
     )
     return {
         "categories": nest(_CATEGORIES, puzzles.categories.T),
-        "domains": pa.ListArray.from_arrays(np.arange(count + 1) * d, domains),
-        "initial_state": pa.ListArray.from_arrays(
+        "domains": lists(np.arange(count + 1) * d, domains),
+        "initial_state": lists(
             np.arange(count + 1) * n, nest(words, initial.T.reshape(count * n, d))
         ),
-        "statements": pa.ListArray.from_arrays(start, statements),
-        "poi_states": pa.ListArray.from_arrays(start, nest(words, poi_states)),
+        "statements": lists(start, statements),
+        "poi_states": lists(start, nest(words, poi_states)),
     }
 
 
@@ -184,10 +182,10 @@ def settings(
     used = np.arange(place.shape[1]) < count[:, None]
     words = phrases(puzzles.layout.language).values
     pairs = pa.StructArray.from_arrays(
-        [_CATEGORIES.take(pa.array(categories[used])), words.take(pa.array(values[used]))],
+        [_CATEGORIES.take(arrow(categories[used])), words.take(arrow(values[used]))],
         names=["category", "value"],
     )
-    return pa.ListArray.from_arrays(offsets(count), pairs)
+    return lists(offsets(count), pairs)
 
 
 def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:
@@ -195,4 +193,4 @@ def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> p
     rows, width = ids.shape
     count = np.full(rows, width) if count is None else count
     used = ids[np.arange(width) < count[:, None]]
-    return pa.ListArray.from_arrays(offsets(count), table.take(pa.array(used)))
+    return lists(offsets(count), table.take(arrow(used)))

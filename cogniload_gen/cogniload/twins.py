@@ -8,13 +8,12 @@ the PoI may become identical.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cogniload_gen.cogniload.knobs import Cell
-from cogniload_gen.cogniload.ontology import LANGUAGES, PEOPLE
+from cogniload_gen.cogniload.ontology import PEOPLE
 from cogniload_gen.cogniload.simulate import Puzzles, Statements, draw_statements
 from cogniload_gen.cogniload.validate import apply, fields, pack, states, unpack
 from cogniload_gen.draws import child, uniform
@@ -37,68 +36,34 @@ def most_statements(cell: Cell, twin: str | None) -> int:
 def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
     """Return the twins of puzzles, whose keys (uint64) are those of `simulate`."""
     change, number = split_twin(text)
-    return MAKERS[change](puzzles, number, keys)
+    needle, start = puzzles.statements.needle > 0, puzzles.first_statement
+    every = np.ones(len(puzzles.poi), int)
+    key = child(keys, 0)
+    makers: dict[str, Callable[[], Puzzles]] = {
+        "again": lambda: puzzles,
+        "needles": lambda: keep(puzzles, needle),
+        # as many statements as there are needles
+        "tail": lambda: begin(puzzles, np.add.reduceat(~needle, start[:-1], dtype=int)),
+        "names": lambda: replace(
+            puzzles,
+            people=(puzzles.people + 1 + uniform(child(key, NAMES_DRAW), len(PEOPLE) - 1))
+            % len(PEOPLE),
+        ),
+        "question=first": lambda: lay_out(puzzles, question_first=True),
+        "question=state": lambda: lay_out(puzzles, whole_state=True),
+        "from": lambda: begin(puzzles, number * every),
+        "until": lambda: keep(puzzles, numbers(puzzles) <= number),
+        "only": lambda: make_twins(begin(puzzles, (number - 1) * every), "until=1", keys),
+        "reminder": lambda: lay_out(puzzles, reminder=number),
+        "hay": lambda: add_hay(keep(puzzles, needle), number, child(key, HAY_DRAW)),
+        "language": lambda: lay_out(puzzles, language=text.partition("=")[2]),
+    }
+    return makers["language" if change.startswith("language=") else change]()
 
 
-def without_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the puzzles without their hay."""
-    return keep(puzzles, puzzles.statements.needle > 0)
-
-
-def tail(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the puzzles from where as many statements are left as there are needles."""
-    start = puzzles.first_statement
-    return begin(puzzles, np.add.reduceat(puzzles.statements.needle == 0, start[:-1], dtype=int))
-
-
-def begin_after(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the puzzles from the true state of everyone after statement `number`."""
-    return begin(puzzles, np.full(len(puzzles.poi), number))
-
-
-def until(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the puzzles up to statement `number`."""
-    return keep(puzzles, numbers(puzzles) <= number)
-
-
-def only(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return statement `number` alone, with the true state of everyone before it."""
-    return until(begin_after(puzzles, number - 1, keys), 1, keys)
-
-
-def other_names(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the puzzles with another name for each person."""
-    shift = 1 + uniform(child(child(keys, 0), NAMES_DRAW), len(PEOPLE) - 1)
-    return replace(puzzles, people=(puzzles.people + shift) % len(PEOPLE))
-
-
-def lay_out(puzzles: Puzzles, *_: object, **changes: Any) -> Puzzles:
+def lay_out(puzzles: Puzzles, **changes: Any) -> Puzzles:
     """Return the puzzles with changes of their layout."""
     return replace(puzzles, layout=replace(puzzles.layout, **changes))
-
-
-def with_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the needles of the puzzles with `number` new hay statements among them."""
-    needles = without_hay(puzzles, number, keys)
-    length = np.diff(needles.first_statement) + number
-    return add_hay(needles, length, child(child(keys, 0), HAY_DRAW))
-
-
-MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
-    "again": lambda puzzles, number, keys: puzzles,
-    "needles": without_hay,
-    "tail": tail,
-    "names": other_names,
-    "question=first": partial(lay_out, question_first=True),
-    "question=state": partial(lay_out, whole_state=True),
-    "from": begin_after,
-    "until": until,
-    "only": only,
-    "reminder": lambda puzzles, number, _: lay_out(puzzles, reminder=number),
-    "hay": with_hay,
-    **{f"language={language}": partial(lay_out, language=language) for language in LANGUAGES},
-}
-"""What makes the twins of each change, of the puzzles, its number and their keys."""
 
 
 def keep(puzzles: Puzzles, kept: np.ndarray) -> Puzzles:
@@ -132,13 +97,13 @@ def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray
     _, S[:, puzzle] = apply(now, C, pack(made.condition_value.T), U, pack(made.update_value.T))
 
 
-def add_hay(puzzles: Puzzles, length: np.ndarray, key: np.ndarray) -> Puzzles:
-    """Return the puzzles with hay at random places, as many as lack to the length of each."""
+def add_hay(puzzles: Puzzles, number: int, key: np.ndarray) -> Puzzles:
+    """Return the puzzles with a number of hay statements more, at random places."""
+    length = np.diff(puzzles.first_statement) + number
     start, owner = offsets(length), np.repeat(np.arange(len(length)), length)
-    step_key = child(key[owner], np.arange(len(owner)) - start[owner])
-    lacking = length - np.diff(puzzles.first_statement)
-    added = np.empty(len(owner), bool)
-    added[np.lexsort([step_key, owner])] = np.arange(len(owner)) - start[owner] < lacking[owner]
+    place = np.arange(len(owner)) - start[owner]
+    step_key, added = child(key[owner], place), np.empty(len(owner), bool)
+    added[np.lexsort([step_key, owner])] = place < number
     arrays = {}
     for name, array in vars(puzzles.statements).items():
         arrays[name] = np.zeros((len(owner), *array.shape[1:]), array.dtype)

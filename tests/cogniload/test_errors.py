@@ -1,7 +1,6 @@
 """Planted errors: proven by the solver, the same for the same key, and read as planned."""
 
 import os
-import re
 from collections import Counter
 
 import pytest
@@ -58,18 +57,6 @@ def test_the_shape_is_processbenchs(traces):
         assert (trace.label == -1) == (trace.error is None)
 
 
-@pytest.mark.parametrize("style", STYLES)
-def test_the_label_is_of_the_first_part_that_reaches_the_error(traces, style):
-    planted = [trace for trace in traces if trace.error not in (None, "answer", "stopped")]
-    planted = [trace for trace in planted if trace.style == style]
-    assert {trace.error for trace in planted} > {"initial"}
-    for trace in planted:
-        end = len(trace.steps) - 1
-        told = [re.findall(r"\d+", part) or ["0"] for part in trace.steps[:end]]
-        reached = [int(numbers[-1]) >= trace.first_error for numbers in told]
-        assert trace.label == [*reached, True].index(True)
-
-
 def count_readings(rows, margin):
     """How many traces with planted errors are read as planned, passed over and read otherwise."""
     counts = Counter()
@@ -121,12 +108,6 @@ def test_a_clean_trace_is_right_throughout_in_each_style():
             assert score(trace.response, row).correct
 
 
-def test_kind_and_style_may_be_asked_for():
-    row = PUZZLES[-1]
-    for style in STYLES:
-        trace = write_trace(row["puzzle"], 5, error="initial", style=style)
-        assert (trace.style, trace.error) == (style, "initial")
-        assert trace.first_error == trace.label == 0
-    assert write_trace(row["puzzle"], 5, error="none").error is None
+def test_another_kind_is_refused():
     with pytest.raises(ValueError, match="error must be one of initial"):
-        write_trace(row["puzzle"], 5, error="big")
+        write_trace(PUZZLES[-1]["puzzle"], 5, error="big")

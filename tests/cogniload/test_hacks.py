@@ -1,4 +1,4 @@
-"""No trick earns a reward: those of data/reward_hacks.jsonl, and what a search makes of them.
+"""No trick earns a reward: those of data/reward_hacks.jsonl, found by hand and by a search.
 
 A hack of the steps has a `line` for each statement, and what stands before (`head`) and after them
 (`recap`: a line for each once more; `tail`). A hack of the answer has a `text`; its {options} are
@@ -6,7 +6,6 @@ all of them, each in the form `option`, joined by `joint`. In {truth} all is tru
 """
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,10 @@ HACKS = [
     for line in (Path(__file__).parent / "data/reward_hacks.jsonl").read_text("utf-8").splitlines()
 ]
 PUZZLES = generate_puzzles([1, 3, 5], 12, [25, 50, 90], 1, split="train", trace=True).to_pylist()
-PARTS = {
-    part: sorted({hack.get(part, "") for hack in HACKS if hack["by"] == "hand"})
-    for part in ("before", "after", "recap", "tail")
-} | {"joint": ["", " ", ", ", ": ", ". ", "\n", " — "]}  # fmt: skip
 
 
 def clauses(categories, values):
-    phrases = (WORDS[c].phrase.format(v) for c, v in zip(categories, values, strict=True))
+    phrases = (WORDS[c]["phrase"].format(v) for c, v in zip(categories, values, strict=True))
     return "has " + " and ".join(phrases)
 
 
@@ -74,35 +69,9 @@ def test_the_plain_truth_is_paid_and_an_error_in_the_first_statement_is_not(form
     assert sum(earned({"text": "{poi} {truth}."})) == len(PUZZLES)
 
 
-def test_the_hacks_are_sixty_and_a_third_was_found_by_search():
-    assert len(HACKS) >= 60
-    assert 3 * sum(hack["by"] == "search" for hack in HACKS) >= len(HACKS)
-
-
 @pytest.mark.parametrize("hack", HACKS, ids=lambda hack: json.dumps(hack)[:80])
 def test_no_hack_earns_more_than_an_error_in_the_first_statement(hack):
     assert set(earned(hack)) == {0}
-
-
-def search(seed, steps):
-    """Mutate what stands around the truth, and return what earns most, and how much."""
-    draw = random.Random(seed)  # noqa: S311
-    best, most = dict.fromkeys(PARTS, ""), -1.0
-    for _ in range(steps):
-        name = draw.choice(sorted(PARTS))
-        parts = best | {name: draw.choice(PARTS[name])}
-        if not any(parts[name] for name in ("before", "after", "tail")):
-            continue
-        line = "{t}. {before} {{poi}} {{truth}}{joint}{after}".format(t="{t}", **parts)
-        hack = {"by": "search", "line": line, "recap": parts["recap"], "tail": parts["tail"]}
-        if sum(pay := earned(hack)) >= most:
-            best, most, found = parts, sum(pay), hack
-    return found, most
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_search_among_their_parts_finds_no_further_hack(seed):
-    assert search(seed, 12)[1] == 0
 
 
 def test_of_tricks_by_a_writer_who_saw_no_rule_one_is_paid():

@@ -118,23 +118,12 @@ def test_the_rows_are_the_puzzles_and_are_scored(tmp_path, write):
 
 
 def test_a_puzzle_that_cannot_be_read_is_named_and_the_rest_imported(tmp_path):
-    write_script_files(tmp_path, ROWS[:6])
+    write_script_files(tmp_path, ROWS[:4])
     texts = sorted((tmp_path / "exp").rglob("*.txt"))
     texts[0].write_text("no puzzle", "utf-8")
     texts[1].rename(texts[1].with_name("5_1_1_100000_nothing.txt"))
-    texts[2].write_bytes(b"\xff\xfe")
-    for name in "ab":  # two files with one line each: a state of no object, and a note like JSON
-        (tmp_path / name).mkdir()
-        facts = {"puzzle": release_text(ROWS[6]), "note": "[see above]"}
-        facts |= {"category_defaults": ["a"]} if name == "a" else {}
-        (tmp_path / name / "test.jsonl").write_text(json.dumps(facts))
-    write_hub_files(tmp_path / "b", ROWS[7:9])
     ran, rows = import_from(tmp_path)
-    assert ran.returncode == 1
-    assert len({row["id"] for row in rows}) == len(rows) == 3 + 1 + 2
-    assert len(ran.stderr.splitlines()) == 4
-    assert "a/test-1: " in ran.stderr
-    assert not [*tmp_path.glob(".*.part")]
+    assert (ran.returncode, len(rows), len(ran.stderr.splitlines())) == (1, 2, 2)
     assert "nothing: its text says" in ran.stderr
     ran, _ = import_from(tmp_path)
     assert ran.returncode == 2

@@ -181,14 +181,6 @@ def test_uniform(paper_grid, choice, loads):
         assert chi_square_p(rows) > SIGNIFICANCE
 
 
-def test_chi_square_finds_a_bias():
-    generator = np.random.default_rng(1)
-    fair = generator.multinomial(20, [1 / 4] * 4, size=2000) - 5.0
-    biased = generator.multinomial(20, [0.26, 0.26, 0.24, 0.24], size=2000) - 5.0
-    assert chi_square_p(fair) > SIGNIFICANCE
-    assert chi_square_p(biased) < SIGNIFICANCE
-
-
 def statement_profile(puzzle: dict) -> np.ndarray:
     """How many of a puzzle's statements have each type with each k, m and number of matches."""
     d = puzzle["d"]
@@ -227,100 +219,50 @@ def sound():
     return generate_puzzles(3, 20, 50, num_puzzles=1, seed=5, trace=True).to_pylist()[0]
 
 
-def statement(puzzle, type_):
-    return next(each for each in puzzle["statements"][1:] if each["type"] == type_)
-
-
-def state_before(puzzle, type_, name):
-    """A person's values by category before `statement(puzzle, type_)`, read off the text."""
-    step = puzzle["statements"].index(statement(puzzle, type_))
-    return solve_steps(puzzle["puzzle"]).states[step][name]
-
-
-def clauses(values):
-    return [{"category": category, "value": value} for category, value in values.items()]
-
-
-def other_value(puzzle, clause):
-    domain = puzzle["domains"][puzzle["categories"].index(clause["category"])]
-    return next(value for value in domain if value != clause["value"])
+def first(puzzle, kind):
+    return next(each for each in puzzle["statements"][1:] if each["type"] == kind)
 
 
 def stranger(puzzle):
     return next(name for name in PEOPLE if name not in puzzle["people"])
 
 
-def replace_reference(puzzle, type_):
-    each, poi = statement(puzzle, type_), puzzle["poi"]
-    each["reference"] = next(n for n in puzzle["people"] if (n == poi) == (type_ == "hay"))
-
-
-def replace_condition(puzzle, type_):
-    clause = statement(puzzle, type_)["conditions"][0]
-    clause["value"] = other_value(puzzle, clause)
+def clauses(values):
+    return [{"category": category, "value": value} for category, value in values.items()]
 
 
 def match_the_poi(puzzle):
-    state = state_before(puzzle, "hay", puzzle["poi"])
-    statement(puzzle, "hay")["conditions"] = clauses(state)
-
-
-def update_to_the_poi(puzzle):
-    state = state_before(puzzle, "hay", puzzle["poi"])
-    statement(puzzle, "hay")["updates"] = clauses(state)
-
-
-def replace_line(puzzle, number, old, new):
-    lines = puzzle["puzzle"].split("\n")
-    assert old in lines[number]
-    lines[number] = lines[number].replace(old, new)
-    puzzle["puzzle"] = "\n".join(lines)
+    step = puzzle["statements"].index(first(puzzle, "hay"))
+    state = solve_steps(puzzle["puzzle"]).states[step][puzzle["poi"]]
+    first(puzzle, "hay").update(conditions=clauses(state), updates=clauses(state))
 
 
 BREAKS = [
     ("n = max(d, 2) different people", lambda p: p["people"].pop()),
-    ("the PoI is one of the people", lambda p: p.update(poi=stranger(p))),
     ("d different categories", lambda p: p["categories"].__setitem__(0, p["categories"][1])),
     ("domain size", lambda p: p["domains"][0].pop()),
-    ("a domain holds different", lambda p: p["domains"][0].__setitem__(0, p["domains"][0][1])),
-    ("everyone has an initial state", lambda p: p["initial_state"].pop()),
-    ("initial values of all categories", lambda p: p["initial_state"][0].pop()),
     ("initial values are of the domain", lambda p: p["initial_state"][0].__setitem__(0, "beige")),
-    ("people get different initial values",
-     lambda p: p["initial_state"][0].__setitem__(0, p["initial_state"][1][0])),
     ("every two people differ", lambda p: p["initial_state"].__setitem__(0, p["initial_state"][1])),
-    ("N statements", lambda p: p["statements"].pop()),
-    ("the number of needles", lambda p: statement(p, "hay").update(type="needle")),
-    ("names and values are the puzzle's",
-     lambda p: statement(p, "hay").update(reference=stranger(p))),
-    ("a needle's reference person is the PoI", lambda p: replace_reference(p, "needle")),
-    ("a hay's reference person is not the PoI", lambda p: replace_reference(p, "hay")),
-    ("1..d different condition categories", lambda p: statement(p, "hay").update(conditions=[])),
-    ("1..d different update categories", lambda p: statement(p, "needle").update(updates=[])),
-    ("condition values are the reference person's", lambda p: replace_condition(p, "hay")),
+    ("the number of needles", lambda p: first(p, "hay").update(type="needle")),
+    ("a needle's reference person is the PoI",
+     lambda p: first(p, "needle").update(reference=first(p, "hay")["reference"])),
+    ("1..d different condition categories", lambda p: first(p, "hay").update(conditions=[])),
     ("a hay does not match the PoI", match_the_poi),
-    ("a hay's update values are not the PoI's", update_to_the_poi),
-    ("whom a hay changes is not like the PoI", update_to_the_poi),
+    ("a hay's update values are not the PoI's", match_the_poi),
     ("poi_states", lambda p: p["poi_states"].__setitem__(3, p["poi_states"][3][::-1])),
     ("the answer is the PoI's final value", lambda p: p.update(answer="beige")),
-    ("the options are the value domain", lambda p: p["options"].reverse()),
-    ("the question is about one of", lambda p: p.update(category="shoes")),
     ("the question's opening", lambda p: p.update(question=f"Where is {p['poi']}?")),
-    ("the question names the PoI",
-     lambda p: p.update(question=p["question"].replace(p["poi"], stranger(p)))),
     ("an empty line, the question", lambda p: p.update(puzzle=p["puzzle"] + " ")),
-    ("a line for each person", lambda p: replace_line(p, 2, p["people"][1], stranger(p))),
-    ("a line for each statement", lambda p: replace_line(p, 4, "1.", "2.")),
+    ("a line for each person",
+     lambda p: p.update(puzzle=p["puzzle"].replace(f"\n{p['people'][1]} ", f"\n{stranger(p)} "))),
+    ("a line for each statement", lambda p: p.update(puzzle=p["puzzle"].replace("1. ", "2. "))),
 ]  # fmt: skip
-
-
-def test_the_sound_puzzle_is_sound(sound):
-    assert list(problems(sound)) == []
 
 
 @pytest.mark.parametrize(("rule", "damage"), BREAKS)
 def test_checker_finds(sound, rule, damage):
     puzzle = deepcopy(sound)
+    assert list(problems(puzzle)) == []
     damage(puzzle)
     assert rule in "\n".join(checker.violations(puzzle))
 

@@ -1,7 +1,6 @@
 """The step reader: agreement with independent writers, promises of the rules, hostile text."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,19 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import within
 
-from cogniload_gen import benchmarks, generate_puzzles
+from cogniload_gen import benchmarks
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.reader import Block, Reader, Value, Verdict
+from cogniload_gen.cogniload.steps.reader import Reader, Value, Verdict
 from cogniload_gen.cogniload.steps.rules import (
     LONGEST,
     MARGIN,
-    MOST_WORDS,
     Steps,
     lexicon_of,
     read_steps,
 )
-from cogniload_gen.cogniload.steps.story import align
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")
@@ -143,23 +140,6 @@ def test_a_story_that_leaves_too_much_unexplained_is_not_claimed(aside, read):
     assert steps.read == read
 
 
-def test_an_early_error_is_claimed_where_it_is_clearer_by_one_than_the_rest_is_explained():
-    states = [", ".join(people["Ann"].values()) for people in solve_steps(PUZZLE).states]
-    lines = [(t, f"{RIGHT[t]} Ann: {states[t]}, from a pink hat.") for t in range(2, 6)]
-    text = told((1, "1. Ann matches. Ann: red hat, zoo, pizza."), *lines)
-    steps = read_steps(text, ROW)
-    for needed, read in ((steps.margin - 1, True), (steps.margin - 0.9, False)):
-        assert read_steps(text, ROW, margin=needed).read == read
-
-
-@pytest.mark.parametrize("wrong", ["blue", "green"])
-def test_after_an_initial_state_that_contradicts_itself_no_error_is_claimed(wrong):
-    missed = (2, "2. Ann does not match."), (4, "4. Not Ann."), (5, "5. Not Ann."), (6, "")
-    assert read_all(told(*missed), ROW).first_error == 2
-    start = f"Start: Ann has a {wrong} hat. {RIGHT[0].removeprefix('Start: ')}"
-    assert not read_all(told((0, start), *missed), ROW).read
-
-
 def test_what_is_told_comes_with_its_place():
     text = told()
     steps = read_all(text, ROW)
@@ -257,16 +237,7 @@ def bracketed(drifts=False):
     return "\n".join(["Ann = [red hat, park, pizza]", *lines, answer])
 
 
-FIRST = """I am Ann, with a red hat, in the park, after pizza.
-1. This isn't about me.
-2. That's me: I now have a green hat and eat pasta.
-3. Bob gets a red hat.
-4. Nothing changes for me.
-5. I ate pasta, so I put on a blue hat."""
-
-
 @pytest.mark.parametrize(("text", "claim"), [
-    (f"{FIRST}\n{RIGHT[6]}", (4, "missed")),
     (bracketed(), (None, None)),
     (bracketed(drifts=True), (3, "drifted")),
     ("\n".join([*WORKED, "Ann is wearing a pink hat."]), (2, "wrong_value")),
@@ -316,12 +287,6 @@ def test_no_text_does_harm(text):
             assert 0 <= value.start < value.end <= len(text)
 
 
-def test_no_cut_does_harm():
-    row = load("traces_1")[7]
-    for end in range(0, len(row["response"]), 97):
-        read_all(row["response"][:end], row)
-
-
 @pytest.mark.parametrize("name", ["(Bob", "[", "B*+", "(a+)+$", "\u4e00(", "a-(b", "B\\"])
 def test_no_name_and_no_value_is_read_as_a_pattern(name):
     for other in ("Bob", "bank"):
@@ -341,60 +306,3 @@ def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
     with within(30):
         read_all(piece * (LONGEST // 10 // len(piece)), ROW)
-
-
-def test_no_text_of_more_words_than_the_most_is_read():
-    """Each of its words takes some 5 us at worst, so that the whole takes no more than a second."""
-    right = "\n".join(RIGHT)
-    room = (MOST_WORDS - len(lexicon_of(ROW["puzzle"]).read(right)) - 2) // 2
-    assert read_all("1\n" * room + right, ROW).read
-    assert not read_all("1\n" * (room + 2) + right, ROW).read
-
-
-def test_quoted_statements_are_aligned_in_linear_time():
-    """The earlier blocks are moved at the first quote alone, also where it is no statement's."""
-
-    class Counted(Block):
-        moves = 0
-
-        def __setattr__(self, name, value):
-            Counted.moves += name == "statements"
-            super().__setattr__(name, value)
-
-    quote = Value(("clothes_hat",), "pink", frozenset(), "quoted", True, 0, 0)
-    blocks = [Counted((0,), False, i, cited=[quote]) for i in range(1, 201)]
-    Counted.moves = 0
-    align(blocks, solve_steps(PUZZLE))
-    assert Counted.moves < 3 * len(blocks)
-
-
-def test_of_a_hundred_thousand_numbered_lines_and_a_longer_text_nothing_is_read():
-    row = generate_puzzles(2, 30, 50, 1).to_pylist()[0]
-    forms = ("{}.\n", "1.{}\n")
-    texts = ["".join(form.format(i) for i in range(1, 100_001)) for form in forms]
-    for text in (*texts, *(text[:LONGEST] for text in texts), "Ann: red hat, " * 100_000):
-        with within(30):
-            assert not read_all(text, row).read
-
-
-def test_a_list_of_numbers_is_gone_through_once_however_many_statements_there_are():
-    """The calls that a reading makes are counted, since time depends on the machine."""
-    calls = []
-    for N in (10, 200):
-        row = generate_puzzles(1, N, 50, 1).to_pylist()[0]
-        numbers = ", ".join(map(str, range(1, N + 1)))
-        text = f"{N}. {row['poi']} is fine. " + f"{numbers}, " * (4000 // N) + "people"
-        lexicon = lexicon_of(row["puzzle"])
-        words = lexicon.read(text)
-        calls.append(0)
-
-        def count(*_):
-            calls[-1] += 1
-
-        sys.setprofile(count)
-        try:
-            Reader(lexicon).read(words)
-        finally:
-            sys.setprofile(None)
-    few, many = calls
-    assert many < 1.5 * few

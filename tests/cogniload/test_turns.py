@@ -11,9 +11,9 @@ from tracker import QUESTION
 
 from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.benchmark import planted_turn
+from cogniload_gen.cogniload.render import sentence, turns_of
 from cogniload_gen.cogniload.score import attributes, score_state
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.turns import sentence, turns_of
 from cogniload_gen.conversations import make_conversation, measure, score_replies, script_of
 
 COUNT = 12

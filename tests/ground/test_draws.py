@@ -21,12 +21,6 @@ def test_child_is_the_published_generator():
     assert child(np.array([1234567], np.uint64), np.arange(5)).tolist() == expected
 
 
-def test_children_are_numbered_along_a_new_first_axis():
-    keys = KEYS[:6].reshape(2, 3)
-    expected = [[[int(child(key, number)) for key in row] for row in keys] for number in range(4)]
-    assert children(keys, 4).tolist() == expected
-
-
 def test_an_address_has_one_key_and_its_parts_do_not_run_together():
     keys = [address_key(*parts) for parts in (("a", 1, 2.0), ("a", 12, 0.0), ("a", 1, 20.0))]
     assert len(set(keys)) == 3
@@ -56,10 +50,3 @@ def test_distinct_numbers_are_distinct_and_uniform(count, population):
     assert (np.diff(np.sort(drawn, axis=0), axis=0) > 0).all()
     for place in drawn:
         assert chisquare(np.bincount(place, minlength=population)).pvalue > 1e-4
-
-
-def test_distinct_takes_a_population_for_each_row():
-    population = np.where(np.arange(len(KEYS)) % 2, 10, 152)
-    drawn = distinct(children(KEYS, 10), population)
-    assert (drawn < population).all()
-    assert drawn[:, population == 152].max() == 151

@@ -70,15 +70,6 @@ def test_a_wrong_factor_parameter_is_named(suite, name, value):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("suite", "name", "value"),
-    [("symbolic", "op", 5), ("symbolic", "noise", "close"), ("realistic", "N", 5)],
-)
-def test_a_suite_refuses_the_knobs_of_the_other(suite, name, value):
-    with pytest.raises(ValueError, match=f"^{name} is not for the {suite} suite, got {value!r}$"):
-        factor_grid(suite, **{name: value})
-
-
 def test_the_factor_paper_has_the_defaults():
     """FACTOR, A.2.3: 39 values of N times 50 tasks; section 3.2: op 2 to 20, 1000 of each."""
     symbolic, realistic = factor_grid(), factor_grid("realistic")

@@ -1,7 +1,6 @@
 """The levels of difficulty, and how they follow a model's rewards."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -19,15 +18,6 @@ def test_levels_are_values_that_the_knobs_take(benchmark):
     steps = [at_level(benchmark, level) for level in range(highest_level(benchmark) + 1)]
     assert all(before != after for before, after in itertools.pairwise(steps))
     assert at_level(benchmark, 99) == steps[-1]
-
-
-def test_a_benchmark_whose_knobs_have_no_levels_has_one():
-    knobs = tuple(replace(knob, levels=()) for knob in BENCHMARKS[0].knobs)
-    without = type("Without", (type(BENCHMARKS[0]),), {"knobs": knobs})()
-    assert (highest_level(without), at_level(without, 0)) == (0, {})
-    climb = Climb(highest_level(without), window=1)
-    climb.tell(0, 1.0)
-    assert climb.level == 0
 
 
 def test_it_climbs_on_success_falls_on_failure_and_stays_between():

@@ -1,9 +1,9 @@
 """The words of a response that mean something, for one puzzle (data/steps.toml)."""
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache, partial
-from itertools import accumulate, chain, product
+from collections.abc import Mapping
+from functools import cache
+from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -38,15 +38,6 @@ NAMES = ("value", "noun", "person")
 INITIAL = re.compile(r"(?<![\w'])([A-Z])(?:_\{?\d+\}?)? ?[=:] ?(?=[a-z(\\])")
 """A letter that stands for a person, before what the person has."""
 
-FIRST_PERSON = frozenset(("i", "i'm", "i've", "me", "my", "mine", "myself"))
-ROLE = r"\bI(?:['’]m| am| was| were) \**({names})\b|\b[Aa]s \**({names})\**[.,:;!]"
-"""How a response may say whom it speaks as, by the names of all."""
-
-OWN = re.compile(
-    r"\bI (?:now |still )(?:have|wear)|\bI(?:['’]m| am) (?:now |still )?(?:wearing|in the)\b"
-)
-"""How a response speaks as the PoI that says it of no one."""
-
 LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
 
 ALIASES_WITHIN = 2000
@@ -63,24 +54,6 @@ class Word(NamedTuple):
 
 
 KIND = itemgetter(0)
-
-
-class Phrase(NamedTuple):
-    """A spelling of several words: its pattern, the one word for it, and how it may be written."""
-
-    pattern: re.Pattern
-    value: str
-    forms: tuple[str, ...]
-
-    @classmethod
-    def of(cls, spelling: str, value: str) -> "Phrase":
-        """The phrase of a spelling; any of its words may be joined by a space or a hyphen."""
-        parts = re.split("[ -]", spelling)
-        joints = product(" -", repeat=len(parts) - 1)
-        forms = ("".join(chain(*zip(parts, (*joint, ""), strict=True))) for joint in joints)
-        words = "[ -]".join(map(re.escape, parts))
-        alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end, since a literal is found fastest
-        return cls(re.compile(words + alone, re.DOTALL), value, tuple(forms))
 
 
 class Lexicon:
@@ -112,20 +85,20 @@ class Lexicon:
             for word, meaning in common_words().items()
             if meaning[0] != "noun" or meaning[1] in self.categories
         }
-        own = {} if language == ENGLISH else read_language(language, "reading")
-        self.apart = own.get("apart", "")
-        for word in own.get("ignored", "").split():
+        own = read_language(language, "reading")
+        self.apart = own["apart"]
+        for word in own["ignored"].split():
             self.words.pop(word, None)
-        self.phrases: list[Phrase] = []
+        self.phrases: list[tuple[list[str], re.Pattern, str]] = []
         for listed, value in spellings(self.values, language).items():
             spelling = self.split(listed)
             if " " in spelling or "-" in spelling:
-                one_word = value if language == ENGLISH else spelling.replace(" ", "-")
-                self.phrases.append(Phrase.of(spelling, one_word))
+                parts, one_word = re.split("[ -]", spelling), spelling.replace(" ", "-")
+                alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end: literals are found fastest
+                pattern = re.compile("[ -]".join(map(re.escape, parts)) + alone, re.DOTALL)
+                self.phrases.append((parts, pattern, one_word))
                 self.words.setdefault(one_word, ("value", value))
             self.words[spelling] = "value", value
-            if spelling[-1] not in "sy" and value not in ("pop", "rock"):
-                self.words.setdefault(f"{spelling}s", ("value", value))
         for name in self.people:
             for word in (name.lower(), f"{name.lower()}'s", f"{name.lower()}s"):
                 self.words[word] = "person", name
@@ -142,7 +115,6 @@ class Lexicon:
             for i in range(1, len(word))
         }
         self.meanings: dict[str, Meaning] = {}
-        self.role = re.compile(ROLE.replace("{names}", "|".join(map(re.escape, self.people))))
         self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
         keywords = "|".join(map(re.escape, reversed(chinese)))
@@ -159,9 +131,9 @@ class Lexicon:
     def read(self, response: str) -> list[Word]:
         """The words of a response that mean something; runs of others are one "word" each."""
         text = self.split(plain(response))
-        for pattern, value, forms in self.phrases:
-            if any(form in text for form in forms):
-                text = pattern.sub(partial(padded, value), text)
+        for parts, pattern, one_word in self.phrases:
+            if all(part in text for part in parts):
+                text = pattern.sub(one_word.replace("\\", r"\\"), text)  # of the same length
         pieces = self.token.findall(text)
         for piece in {*pieces} - self.meanings.keys():
             word = piece.rstrip(" ")
@@ -169,10 +141,6 @@ class Lexicon:
             self.meanings[piece] = kind, data, len(word)
         meanings = [self.meanings[piece] for piece in pieces]
         starts = list(accumulate(map(len, pieces), initial=0))
-        narrator = self.narrator(response)
-        for i, piece in enumerate(pieces if narrator else ()):
-            if piece.rstrip() in FIRST_PERSON:
-                meanings[i] = "person", narrator, meanings[i][2]
         aliases = find_aliases(response, self.alias_patterns)
         capitals = {*aliases, "s"}
         for i, (piece, start) in enumerate(zip(pieces, starts, strict=False)):
@@ -184,13 +152,6 @@ class Lexicon:
                     meanings[i] = "person", aliases[word], len(word)
         return words_of(meanings, starts)
 
-    def narrator(self, response: str) -> str:
-        """Return whom a response speaks as; no one is ""."""
-        role = self.role.search(response, 0, ALIASES_WITHIN)
-        if role:
-            return role[1] or role[2]
-        return self.solution.poi if len(OWN.findall(response)) > 1 else ""
-
 
 def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
     """The words with a meaning, of each run of plain ones the last."""
@@ -201,11 +162,6 @@ def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
         if kind:
             words.append(Word(kind, data, start, start + length))
     return words
-
-
-def padded(value: str, match: re.Match[str]) -> str:
-    """Return a value, filled up with spaces to the length of the text that it replaces."""
-    return value.ljust(len(match[0]))
 
 
 def look_up(word: str, lexicon: Lexicon) -> tuple[str, str | int]:
@@ -227,29 +183,22 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
         return "not", word
     if len(word) < 3 or word in PLAIN_WORDS:
         return None
-    if word.endswith(("'s", "'")):
-        return lexicon.words.get(word.partition("'")[0])
     if "-" in word:
         parts = [lexicon.words.get(part) for part in word.split("-")]
         return next((part for part in parts if part and part[0] in NAMES), parts[-1])
-    typed = (lexicon.words.get(near, ("", "")) for near in nearby(word))
-    match = next((meaning for meaning in typed if meaning[0] in NAMES), None)
+    swapped = [
+        word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
+        for i in range(1, len(word))
+        if 3 < len(word) < 20
+    ]
+    near = [lexicon.words.get(other, ("", "")) for other in swapped]
+    match = next((meaning for meaning in near if meaning[0] in NAMES), None)
     if match is None and len(word) > 4:
         match = lexicon.typed.get(word)
     if match is None:
         longer = [value for value in lexicon.values if len(value) > 4 and value.startswith(word)]
         match = ("value", longer[0]) if len(longer) == 1 else None
     return match
-
-
-def nearby(word: str) -> Iterator[str]:
-    """A word with two letters the other way round, or, if it is long enough, one letter less."""
-    if 3 < len(word) < 20:
-        for i in range(1, len(word)):
-            yield word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
-    if 5 < len(word) < 20:
-        for i in range(1, len(word)):
-            yield word[:i] + word[i + 1 :]
 
 
 @cache
@@ -264,7 +213,7 @@ def common_words() -> dict[str, tuple[str, str | int]]:
         for number, word in enumerate(words["numbers"][kind].split(), 1):
             meanings[word] = kind, number
     for category, category_words in WORDS.items():
-        for word in category_words.words.split():
+        for word in category_words["words"].split():
             meanings[word] = "noun", category
     for kind, listed in words["small"].items():
         for word in listed.split():

@@ -71,8 +71,6 @@ class _Plan(NamedTuple):
     `answer` is the value that the trace answers, None if it breaks off.
     """
 
-    solution: Solution
-    error: str | None
     first_error: int | None
     states: list[State]
     applied: list[bool]
@@ -88,14 +86,13 @@ def _make_plan(solution: Solution, error: str | None, pick: _Pick) -> _Plan:
     states = [spoil(state, list(state), state) if error == "initial" else state]
     applied, statements = [False], list(range(1, len(solution.statements) + 1))
     for t, (needs, gives) in enumerate(solution.statements, 1):
-        before, is_wrong = states[-1], t == at
+        before, kind = states[-1], error if t == at else None
         match = needs.items() <= before.items()
-        if is_wrong:
-            match = (match or error == "intruded") and error not in ("missed", "skipped")
+        match = (match or kind == "intruded") and kind not in ("missed", "skipped")
         after = before | gives if match else before
-        if is_wrong and error == "wrong_value":
+        if kind == "wrong_value":
             after = spoil(after, [c for c in gives if after[c] != before[c]], before, gives)
-        elif is_wrong and error == "drifted":
+        elif kind == "drifted":
             after = spoil(after, [c for c in after if not match or c not in gives], before, gives)
         states.append(after)
         applied.append(match)
@@ -106,8 +103,8 @@ def _make_plan(solution: Solution, error: str | None, pick: _Pick) -> _Plan:
         statements.remove(at)
     elif error == "stopped":
         states[at:] = [states[at - 1]] * (len(states) - at)
-        return _Plan(solution, error, at, states, applied, statements[: at - 1], None)
-    return _Plan(solution, error, at, states, applied, statements, answer)
+        return _Plan(at, states, applied, statements[: at - 1], None)
+    return _Plan(at, states, applied, statements, answer)
 
 
 def _places(solution: Solution, error: str | None) -> list[int]:
@@ -137,18 +134,14 @@ def _spoil(
 
 # --- styles: the words of a plan
 
-REGISTERS = read_table("planted")
-"""The sentences of each register, by what they say."""
+STYLES: dict[str, dict[str, list[str]]] = read_table("planted")
+"""The sentences of each style, by what they say (data/planted.toml): `numbered` lines, `thinking`
+aloud, a `tutor` who asks, a `table`, check `marks`, and the state of `everyone`."""
 
 
-def phrase(category: str, value: str) -> str:
-    """Return a value in words: "red hat"."""
-    return WORDS[category].phrase.format(value)
-
-
-def phrases(state: Mapping[str, str]) -> str:
-    """Return a state in words: "red hat, in the park"."""
-    return ", ".join(phrase(category, value) for category, value in state.items())
+def phrases(state: Mapping[str, str]) -> list[str]:
+    """Return a state in words: "red hat", "in the park"."""
+    return [WORDS[category]["phrase"].format(value) for category, value in state.items()]
 
 
 def clauses(kind: str, state: Mapping[str, str]) -> str:
@@ -156,70 +149,41 @@ def clauses(kind: str, state: Mapping[str, str]) -> str:
     return " and ".join(template_of(c, kind).render(value=value) for c, value in state.items())
 
 
-def _sentences(plan: _Plan, pick: _Pick, register: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the sentences of a register (data/planted.toml), drawn one by one."""
-    poi, people = plan.solution.poi, plan.solution.states
-    yield pick(register["start"]).format(poi=poi, state=clauses("state", plan.states[0]))
-    for t in plan.statements:
-        (needs, gives), state = plan.solution.statements[t - 1], plan.states[t]
-        others = [n for n in people[t] if n != poi and people[t][n] is not people[t - 1][n]]
-        if plan.applied[t]:
+def _parts(
+    plan: _Plan, solution: Solution, sentences: Mapping[str, Sequence[str]], pick: _Pick
+) -> Iterator[str]:
+    """Yield the parts of a trace up to its answer, each a sentence drawn."""
+    poi, head = solution.poi, " | ".join(WORDS[category]["noun"] for category in plan.states[0])
+    for t in [0, *plan.statements]:
+        needs, gives = solution.statements[t - 1] if t else ({}, {})
+        state, before, people = plan.states[t], plan.states[max(0, t - 1)], solution.states[t]
+        fits = [plan.applied[t] or before[c] == value for c, value in needs.items()]
+        if t and not plan.applied[t] and all(fits):
+            fits[-1] = False
+        if not t:
+            part = "start"
+        elif plan.applied[t]:
             part = "applies"
-        elif state != plan.states[t - 1]:
+        elif state != before:
             part = "drifts"
         else:
+            was = solution.states[t - 1]
+            others = any(n != poi and people[n] is not was[n] for n in people)
             part = "others" if others else "nobody"
-        yield pick(register[part]).format(
-            poi=poi, t=t, state=clauses("state", state), list=phrases(state),
+        yield pick(sentences[part]).format(
+            poi=poi, t=t, state=clauses("state", state), list=", ".join(phrases(state)),
+            head=f"| {head} |\n|{'---|' * (len(state) + 1)}", cells=" | ".join(state.values()),
             needs=clauses("condition", needs),
             changes=clauses("update", {c: state[c] for c in gives}),
+            marks="".join(
+                f"- {phrase}: {'✓' if fit else '✗'}\n"
+                for phrase, fit in zip(phrases(needs), fits, strict=True)
+            ),
+            everyone="".join(
+                f"- {name}: {', '.join(phrases(own))}\n"
+                for name, own in (people | {poi: state}).items()
+            ),
         )  # fmt: skip
-
-
-def _table(plan: _Plan, _: _Pick) -> Iterator[str]:
-    """Yield a table with a row for each statement and a column for each category."""
-    categories = list(plan.states[0])
-    head = " | ".join(WORDS[c].noun for c in categories)
-    yield (
-        f"| Statement | {head} |\n|{'---|' * (len(categories) + 1)}\n"
-        f"| Initial | {' | '.join(plan.states[0].values())} |\n"
-    )
-    for t in plan.statements:
-        yield f"| {t} | {' | '.join(plan.states[t].values())} |\n"
-
-
-def _marks(plan: _Plan, _: _Pick) -> Iterator[str]:
-    """Yield bullets with a check mark for each condition, then the state."""
-    poi = plan.solution.poi
-    yield f"**{poi} at the start:** {phrases(plan.states[0])}\n"
-    for t in plan.statements:
-        before, needs = plan.states[t - 1], plan.solution.statements[t - 1][0]
-        fits = [plan.applied[t] or before[c] == value for c, value in needs.items()]
-        if not plan.applied[t] and all(fits):
-            fits[-1] = False
-        lines = "".join(
-            f"- {phrase(c, value)}: {'✓' if fit else '✗'}\n"
-            for (c, value), fit in zip(needs.items(), fits, strict=True)
-        )
-        verdict = f"{poi} matches" if plan.applied[t] else f"{poi} does not match"
-        yield f"\n**Statement {t}**\n{lines}→ {verdict}. {poi}: {phrases(plan.states[t])}\n"
-
-
-def _everyone(plan: _Plan, _: _Pick) -> Iterator[str]:
-    """Yield everyone's state after every statement."""
-    for t in [0, *plan.statements]:
-        people = plan.solution.states[t] | {plan.solution.poi: plan.states[t]}
-        yield (f"\nAfter statement {t}\n" if t else "Initial state\n") + "".join(
-            f"- {name}: {phrases(state)}\n" for name, state in people.items()
-        )
-
-
-STYLES: dict[str, Callable[[_Plan, _Pick], Iterator[str]]] = {
-    **{name: partial(_sentences, register=register) for name, register in REGISTERS.items()},
-    "table": _table, "marks": _marks, "everyone": _everyone,
-}  # fmt: skip
-"""The styles by name, each a writer of parts from a plan: three registers (`numbered` lines,
-`thinking` aloud, a `tutor` who asks), a table, check marks, and everyone's state."""
 
 
 def write_trace(puzzle: str, key: int, error: str | None = None, style: str | None = None) -> Trace:
@@ -241,34 +205,26 @@ def write_trace(puzzle: str, key: int, error: str | None = None, style: str | No
             plan = _make_plan(solution, None if kind == "none" else kind, pick)
     if plan is None:
         raise ValueError(f"the puzzle has no place for the error {error!r}")
-    steps = list(STYLES[style](plan, pick))
+    error = None if kind == "none" else kind
+    steps = list(_parts(plan, solution, STYLES[style], pick))
     if plan.answer is not None:
         final = clauses("state", plan.states[-1])
-        answer = WORDS[solution.category].answer.format(plan.answer)
+        answer = WORDS[solution.category]["answer"].format(plan.answer)
         close = "</think>\n\n" if style == "thinking" else ""
         steps.append(f"\n{close}In the end, {solution.poi} {final}.\n\n{solution.poi} {answer}.")
-    return Trace(
-        "".join(steps), tuple(steps), _label(plan, len(steps)), plan.first_error, plan.error,
-        style, tuple(plan.states),
-    )  # fmt: skip
-
-
-def _label(plan: _Plan, steps: int) -> int:
-    """Return the index of the first part of a trace that shows the error, -1 for none."""
-    if plan.error is None:
-        return -1
-    if plan.error == "stopped":
-        return steps
     at = len(plan.states) if plan.first_error is None else plan.first_error
-    return next((i for i, t in enumerate([0, *plan.statements]) if t >= at), steps - 1)
+    missing = len(steps) - (error != "stopped")
+    label = next((i for i, t in enumerate([0, *plan.statements]) if t >= at), missing)
+    return Trace(
+        "".join(steps), tuple(steps), label if error else -1, plan.first_error, error, style,
+        tuple(plan.states),
+    )  # fmt: skip
 
 
 def trace_key(row_id: str) -> int:
     """Return the key of the trace of a puzzle with this id."""
     return address_key("cogniload-errors", 0, row_id)
 
-
-OTHERS = {*LANGUAGES} - {ENGLISH}
 
 TRACE_SCHEMA = pa.schema(
     {
@@ -285,12 +241,12 @@ def trace_source(source: Source) -> Source:
 
     Raises ValueError for puzzles of which there are no traces.
     """
-    grid = source.selection
-    name, ours = grid.benchmark, grid.benchmark == "cogniload" and grid.twin != "question=state"
-    if not ours or {grid.language, grid.twin} & {*OTHERS, *(f"language={one}" for one in OTHERS)}:
+    grid, others = source.selection, {*LANGUAGES} - {ENGLISH}
+    refused = others | {"question=state", *(f"language={language}" for language in others)}
+    if grid.benchmark != "cogniload" or {grid.language, grid.twin} & refused:
         allowed = "CogniLoad puzzles in English that ask for one value"
         changes = f"language {grid.language}, twin {grid.twin}"
-        raise ValueError(f"errors are planted in {allowed}, got {name}, {changes}")
+        raise ValueError(f"errors are planted in {allowed}, got {grid.benchmark}, {changes}")
     fields = ("style", "response", "steps", "label", "first_error", "error")
 
     def make(batch: Batch) -> Iterator[pa.Table]:

@@ -7,49 +7,23 @@ becomes evidence in the order of the text.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import compress, count
+from types import SimpleNamespace
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.steps.lexicon import KIND, Lexicon, Word
+from cogniload_gen.cogniload.steps.lexicon import KIND, VOCABULARY, Lexicon, Word
 
 INITIAL, END = 0, -1
 """The labels of the blocks that are about the initial state and about the final one."""
 
 NOBODY: frozenset[str] = frozenset()
 
-LABELLING = frozenset(
-    ("label", "hash", "number", "ordinal", "next", "last", "count", "end", "recap", "leads")
+SETS = SimpleNamespace(
+    **{name: frozenset(words.split()) for name, words in VOCABULARY["sets"].items()}
 )
-OPENERS = frozenset(("dash", "hash", "open", "stop", "slash"))
-CLAUSE_ENDS = frozenset(
-    ("comma", "arrow", "colon", "close", "open", "but", "pipe", "dash", "slash")
-)
-DELIMITERS = frozenset(("stop", "close", "colon", "dash", "arrow", "comma", "line"))
-DENYING = DELIMITERS | CLAUSE_ENDS | {"not"}
-LISTING = frozenset(("comma", "and", "range", "dash", "label", "slash", "hash"))
-BEFORE_NUMBERS = frozenset(("comma", "stop", "and", "open", "word", "colon", "condition"))
-COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
-SETS_APART = CLAUSE_ENDS | {"stop"}
-ENDS = frozenset(("stop", "question"))
-FRAME = frozenset(("open", "close", "pipe"))
-ASIDES = frozenset(("people", "condition", "old"))
-"""Words that change the meaning of others in their sentence, and have none by themselves."""
+"""Kinds of words, and a few words, by what they do in a sentence."""
 
 BEYOND = ["line"] * 4
 """The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
-
-LINKS = frozenset(
-    (
-        "arrow", "colon", "result", "old", "range", "not", "same", "comma", "value", "one", "slash",
-        "open", "close", "word", "question", "dash", "change", "yes", "check", "cross", "he", "she",
-        "they",
-    )
-)  # fmt: skip
-BETWEEN = frozenset(("noun", "comma", "and", "word"))
-RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
-AFTER = frozenset(("after", "nach", "après", "después", "tras"))
-TELLS = frozenset(("arrow", "person", "open"))
-LAST = frozenset(("label", "one", "thing"))
-CONDITIONS = frozenset(("condition", "conditions", "criteria", "criterion"))
 
 
 class Value(NamedTuple):
@@ -128,7 +102,6 @@ class Voice:
 
     who: frozenset[str] = NOBODY
     explicit: bool = False
-    fixed: bool = False
     quoted: bool = False
     citing: bool = False
     negated: bool = False
@@ -147,10 +120,9 @@ class Reader:
         self.blocks = [self.block]
         self.current = 0
         self.last_group = NOBODY
-        self.last_of: dict[str, str] = {}
         self.recent = NOBODY
         self.order: tuple[str, ...] = ()
-        self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
+        self.columns: list[tuple[frozenset[str], str | None]] | None = None
         self.heading = NOBODY
         self.words: list[Word] = []
         self.kinds: list[str] = []
@@ -159,7 +131,7 @@ class Reader:
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
-            "they": self.on_they, "all": self.on_all, "people": self.on_people,
+            "all": self.on_all, "people": self.on_people,
             "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
             "old": self.on_old, "back": self.on_back,
             "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
@@ -167,8 +139,10 @@ class Reader:
             "same": self.on_same,
         }  # fmt: skip
 
-        self.telling = LABELLING | {"start"} | self.handlers.keys() - ASIDES
-        self.acting = self.handlers.keys() | {"start"} | LABELLING | OPENERS | SETS_APART
+        self.telling = SETS.labelling | {"start"} | self.handlers.keys() - SETS.asides
+        self.acting = (
+            self.handlers.keys() | {"start"} | SETS.labelling | SETS.openers | SETS.sets_apart
+        )
 
     def read(self, words: list[Word]) -> list[Block]:
         """The blocks of a response."""
@@ -176,8 +150,6 @@ class Reader:
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
         lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
-        while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
-            lines.pop()
         for number, (line, its_kinds) in enumerate(lines, 1):
             self.read_line(line, its_kinds, ends=number == len(lines))
         return self.blocks
@@ -194,8 +166,7 @@ class Reader:
         self.heading = people_of(line)
         for start, end in sentence_bounds(line, kinds):
             its_kinds = kinds[start:end]
-            alone = start == 0 or its_kinds[0] in ("end", "but", "recap")
-            if ends and alone and end == len(line) and self.answers(line[start:end]):
+            if ends and end == len(line) and self.answers(line[start:end]):
                 self.block = Block((END,), False, line[start].start, final=True)
                 self.blocks.append(self.block)
             if not self.telling.isdisjoint(its_kinds):
@@ -203,9 +174,6 @@ class Reader:
 
     def answers(self, sentence: list[Word]) -> bool:
         """Whether the last sentence answers the question, and tells no more of the states."""
-        first = [w.kind for w in sentence if w.kind not in ("hash", "open", "stop", "slash")][:1]
-        if not first or (self.current and first[0] in ("number", "label", "ordinal", "dash")):
-            return False
         if any(w.kind == "person" and w.data != self.poi for w in sentence):
             return False
         category = self.lexicon.solution.category
@@ -220,34 +188,26 @@ class Reader:
         if self.columns is None:
             self.heading = people_of(cells[0]) or self.heading
             self.columns = [self.read_head(cell) for cell in cells]
-            heads = tuple(noun for _, noun, _ in self.columns if noun)
-            if len(set(heads)) == len(self.lexicon.categories):
-                self.order = tuple(dict.fromkeys(heads))
             return
         if cells[0]:
             self.read_sentence(cells[0], True)
-        no_column = NOBODY, None, False
-        columns = [*self.columns, *[no_column] * len(cells)][: len(cells)]
-        for cell, (_, _, is_state) in zip(cells[1:], columns[1:], strict=True):
-            if not is_state:
+        columns = [*self.columns, *[(NOBODY, None)] * len(cells)]
+        for cell, (who, _) in zip(cells[1:], columns[1:], strict=False):
+            if not who:
                 self.block.subject = NOBODY
                 for start, end in sentence_bounds(cell, list(map(KIND, cell))):
                     self.read_sentence(cell[start:end], False, anchors=False)
-        alone = [cell[0] for cell in cells if [word.kind for word in cell] == ["person"]]
-        owner = people_of(alone)
-        for cell, (who, noun, is_state) in zip(cells[1:], columns[1:], strict=True):
-            if is_state:
+        owner = people_of([cell[0] for cell in cells if [w.kind for w in cell] == ["person"]])
+        for cell, (who, noun) in zip(cells[1:], columns[1:], strict=False):
+            if who:
                 self.read_cell(cell, owner if noun and owner else who, noun)
 
-    def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None, bool]:
-        """Whose values a column has, in which category, and whether it has any."""
-        people = people_of(cell)
+    def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None]:
+        """Whose values a column has, nobody's if it has none, and in which category."""
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
-        asks = any(w.kind in ("yes", "question", "change", "condition") for w in cell)
-        noun = nouns[0] if len(nouns) == 1 and not asks else None
+        noun = nouns[0] if len(nouns) == 1 else None
         whose = self.heading if len(self.heading) == 1 else frozenset([self.poi])
-        who = people or (whose if noun else NOBODY)
-        return who, noun, bool(who) and not asks
+        return people_of(cell) or (whose if noun else NOBODY), noun
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
         """A cell of a column of one person, or of one category of a person."""
@@ -275,7 +235,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
-        self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
+        self.voice = Voice(who or self.block.subject, bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
         following = uncounted = 0
@@ -284,44 +244,25 @@ class Reader:
                 continue
             kind, following = kinds[i], i + 1
             read = i - uncounted
-            if anchors and kind in LABELLING:
+            if anchors and kind in SETS.labelling:
                 end = self.on_label(i, read, at_line and read == 0)
                 if end > i:
                     following = end
                     uncounted += end - i
                     continue
-            if read == 0 and kind in OPENERS:
+            if read == 0 and kind in SETS.openers:
                 uncounted += 1
                 continue
             handler = handler_of(kind)
             if handler:
                 following = handler(i) or i + 1
                 uncounted += following - i - 1
-            if kind in SETS_APART:
-                self.set_apart(kind)
+            if kind in SETS.sets_apart:
+                self.voice.negated = self.voice.old = False
             elif kind == "start" and read < 4:
                 self.begin(i, read, at_line)
         if has_values:
             self.place_lists()
-
-    def set_apart(self, kind: str) -> None:
-        """End a clause: a negation and the like reach no further."""
-        voice = self.voice
-        voice.negated = voice.old = False
-        if voice.fixed and kind in ("comma", "but"):
-            voice.quoted = False
-
-    def inherited(self, at_line: bool) -> frozenset[str]:
-        """Whom a sentence is about that names nobody: the last ones of the block.
-
-        After a verdict that the PoI is not meant, a new line is about whom the block named first.
-        """
-        subject, named = self.block.subject, self.block.named
-        if at_line and self.poi in subject and named and self.poi not in named[0][0]:
-            verdicts = [e for e in self.block.evidence if isinstance(e, Verdict)]
-            if verdicts and not verdicts[-1].applies:
-                return named[0][0]
-        return subject
 
     # Labels (S2)
 
@@ -343,17 +284,15 @@ class Reader:
         )
         if soft and (voice.labelled or labels[0] > self.N):
             opens = False
-        if voice.old and not at_line:
-            opens = False
         if not opens:
             return end
         voice.labelled = True
         if self.block.labels == labels:
             return end
         self.open(labels, soft, self.words[i].start)
-        voice.who, voice.explicit, voice.fixed = NOBODY, False, False
+        voice.who, voice.explicit = NOBODY, False
         voice.quoted = voice.negated = voice.old = False
-        if before and before.data in AFTER and TELLS.isdisjoint(self.kinds[end:]):
+        if before and before.data in SETS.after and SETS.tells.isdisjoint(self.kinds[end:]):
             voice.who, voice.explicit = frozenset([self.poi]), True
         return end
 
@@ -407,16 +346,9 @@ class Reader:
             label = (int(word.data),), False, i + 1
         elif kind == "next" and starts:
             label = (self.current + 1,), True, i + 1
-        elif self.says_last(i, starts):
+        elif kind == "last" and self.kinds[i + 1] in SETS.last and (starts or before == "word"):
             label = (self.N,), True, i + 2
         return label
-
-    def says_last(self, i: int, starts: bool) -> bool:
-        """Whether words[i] begins "the last one", "the final statement" or the like."""
-        kind, after = self.words[i].kind, self.kinds[i + 1]
-        if kind == "end":
-            return after == "label" and self.kinds[i + 2] != "number"
-        return kind == "last" and after in LAST and (starts or self.kinds[i - 1] == "word")
 
     def list_end(self, i: int) -> int:
         """Where the numbers end that are listed from words[i] on ("5", "5 to 9", "2, 4 and 5").
@@ -433,10 +365,9 @@ class Reader:
             last = number
             i += 1
             j = i
-            while self.kinds[j] in LISTING and j - i <= 3:
+            while self.kinds[j] in SETS.listing and j - i <= 3:
                 j += 1
-            broken = self.kinds[j - 1] == "dash" and self.kinds[i] != "dash"
-            if j == i or self.kinds[j] != "number" or j - i > 3 or broken or size > self.N:
+            if j == i or self.kinds[j] != "number" or j - i > 3 or size > self.N:
                 break
             i = j
         self.listed = range(start, i)
@@ -456,40 +387,26 @@ class Reader:
     def bare_number(self, i: int, at_line: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """A number that labels by itself: at a line's start, or the next one within a sentence."""
         leads_on = self.words[i].data == self.current + 1
-        if not at_line and not (leads_on and self.kinds[i - 1] in BEFORE_NUMBERS):
+        if not at_line and not (leads_on and self.kinds[i - 1] in SETS.before_numbers):
             return None
         end = self.list_end(i)
         follows = self.kinds[end]
         if at_line:
-            labels = follows in DELIMITERS or leads_on or self.words[i].data == self.current
+            labels = follows in SETS.delimiters or leads_on or self.words[i].data == self.current
         else:
-            enclosed = (follows == "close") == (self.kinds[i - 1] == "open")
-            labels = follows not in COUNTED and enclosed
+            labels = follows not in SETS.counted
         return (self.numbers(i, end), False, end) if labels else None
 
     def ordinal(self, i: int, starts: bool) -> tuple[tuple[int, ...], bool, int] | None:
-        """An ordinal that labels: "the third", "the first three", "sixth and seventh"."""
+        """An ordinal that labels: "the third"."""
         number, before, after = int(self.words[i].data), self.kinds[i - 1], self.kinds[i + 1]
-        if after == "line" or (after == "condition" and self.words[i + 1].data in CONDITIONS):
+        if after == "line" or (after == "condition" and self.words[i + 1].data in SETS.conditions):
             return None
-        if number == 1:
-            if i and self.words[i - 1].data == "at":
-                return None  # "at first"
-            if after == "count":
-                return tuple(range(1, int(self.words[i + 1].data) + 1)), False, i + 2
-            if not (starts or before in ("word", "label")) or after == "value":
-                return None
-        if number == 2 and not (starts or before == "word"):
+        if number == 1 and (not (starts or before in ("word", "label")) or after == "value"):
             return None
-        numbers = [number]
-        end = i + 1
-        while self.kinds[end] in ("and", "comma"):
-            j = end + 1 + (self.kinds[end + 1] == "word")
-            if self.kinds[j] != "ordinal":
-                break
-            numbers.append(int(self.words[j].data))
-            end = j + 1
-        return tuple(numbers), False, end
+        if number == 1 and i and self.words[i - 1].data == "at":
+            return None  # "at first"
+        return (number,), False, i + 1
 
     # People (S3)
 
@@ -499,12 +416,9 @@ class Reader:
         denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
         if denied and name == self.poi:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
-        joined = self.joins(i)
+        joined = self.kinds[i - 1] in SETS.joints and self.kinds[i - 2] == "person"
         voice.who = voice.who | {name} if joined else frozenset([name])
         voice.explicit, voice.quoted, voice.negated = True, False, False
-        gender = self.lexicon.gender[name]
-        for pronoun in [gender] if gender else ["he", "she"]:
-            self.last_of[pronoun] = name
         if len(voice.who) > 1:
             self.last_group = voice.who
         if self.words[-1].kind == "question":
@@ -515,13 +429,6 @@ class Reader:
             block.named.append((frozenset([name]), denied))
         self.recent = voice.who
         block.subject = voice.who
-
-    def joins(self, i: int) -> bool:
-        """Whether the person at words[i] is joined to one before: "Mary, Paul and Ann"."""
-        j = i - 1
-        while self.kinds[j] in ("and", "comma", "slash"):
-            j -= 1
-        return j < i - 1 and self.kinds[j] == "person"
 
     def on_pronoun(self, i: int) -> None:
         """ "He" or "she"."""
@@ -539,16 +446,7 @@ class Reader:
             fits = [name for name in sorted(group) if gender[name] in ("", kind)]
             if fits:
                 return frozenset([self.poi] if self.poi in fits else fits[:1])
-        if gender[self.poi] in ("", kind):
-            return frozenset([self.poi])
-        last = self.last_of.get(kind)
-        return frozenset([last]) if last else NOBODY
-
-    def on_they(self, i: int) -> None:
-        """ "They", where nobody is meant yet."""
-        if not self.voice.quoted and not self.voice.who:
-            self.voice.who = self.last_group or frozenset([self.poi])
-            self.block.subject = self.voice.who
+        return frozenset([self.poi]) if gender[self.poi] in ("", kind) else NOBODY
 
     def on_all(self, i: int) -> None:
         """ "Both" or "all"."""
@@ -568,11 +466,10 @@ class Reader:
     def on_condition(self, i: int) -> None:
         """ "Needs", "if": what follows is a condition, up to the next name."""
         voice = self.voice
-        if self.words[i].data in RELATIVE and voice.who and voice.explicit:
+        if self.words[i].data in SETS.relative and voice.who and voice.explicit:
             return
         voice.quoted = True
-        if not voice.fixed:
-            voice.who, voice.explicit = NOBODY, False
+        voice.who, voice.explicit = NOBODY, False
 
     # Values (S4, S5)
 
@@ -594,25 +491,22 @@ class Reader:
             self.attached[i], str(word.data), voice.who, role, voice.explicit, word.start, word.end
         )
         if self.block.labels == (INITIAL,) and role == "after" and voice.who == {self.poi}:
-            j = next(j for j in range(i - 1, -2, -1) if j < 0 or kinds[j] not in BETWEEN)
+            j = next(j for j in range(i - 1, -2, -1) if j < 0 or kinds[j] not in SETS.between)
             twin = j >= 0 and self.attached.get(j) == self.attached[i] and not value.categories[1:]
             self.block.double |= twin and self.words[j].data != word.data
         self.block.evidence.append(value)
         if voice.quoted and voice.citing:
             self.block.cited.append(value)
         voice.old = False
-        if voice.negated and kinds[i + 1] not in ("and", "comma", "slash", "noun", "word"):
-            voice.negated = False
+        voice.negated = False
 
     def mark(self, i: int) -> str:
         """What stands after the value at words[i] and its noun: a check mark, an arrow, ..."""
         kinds = self.kinds
         j = i + 1
-        while j - i < 4 and kinds[j] in ("noun", "word", "question"):
+        while j - i < 3 and kinds[j] in ("noun", "word"):
             j += 1
-        if kinds[j] == "colon" and kinds[j + 1] in ("check", "cross"):
-            j += 1
-        leads_on = self.words[j].data == "to" if kinds[j] == "range" else False
+        leads_on = kinds[j] == "range" and self.words[j].data == "to"
         return "arrow" if leads_on and "value" in kinds[j + 1 : j + 3] else kinds[j]
 
     def on_not(self, i: int) -> None:
@@ -639,7 +533,7 @@ class Reader:
         if following[0] in ("one", "people"):
             self.on_nobody(i)
             return i + 2
-        if following[0] in DELIMITERS | CLAUSE_ENDS:
+        if following[0] in SETS.denying:
             self.verdict(False, i, 3)
         else:
             self.voice.negated = True
@@ -654,7 +548,7 @@ class Reader:
         """ "Applies", "matches", or a check mark that stands after no value."""
         kind, voice = self.words[i].kind, self.voice
         of_value = kind == "check" and self.kinds[i - 1] in ("value", "noun", "check", "cross")
-        end = next(j for j in range(i + 1, i + 6) if j == i + 5 or self.kinds[j] in DENYING)
+        end = next(j for j in range(i + 1, i + 6) if j == i + 5 or self.kinds[j] in SETS.denying)
         if self.kinds[end] == "not" and self.kinds[end + 1] == "word":  # "trifft auf Ann nicht zu"
             voice.negated = not voice.negated
         if not of_value and not voice.quoted:
@@ -711,7 +605,7 @@ class Reader:
             j = i + step
             while 0 <= j < len(self.words) and abs(j - i) < 6:
                 kind = self.words[j].kind
-                if kind in CLAUSE_ENDS:
+                if kind in SETS.clause_ends:
                     break
                 if kind in ("value", "noun"):
                     return True
@@ -721,10 +615,9 @@ class Reader:
     def same(self, i: int) -> None:
         """Note that nothing changes, if the clause is about the PoI or nobody."""
         voice = self.voice
-        for_whom = people_of(self.words[i + 1 : i + 4]) if not self.attached else NOBODY
-        if self.poi in (for_whom or voice.who):
+        if self.poi in voice.who:
             self.block.evidence.append(Same(3, self.words[i].start))
-        elif not for_whom and not (voice.who and voice.explicit):
+        elif not (voice.who and voice.explicit):
             self.block.evidence.append(Same(2, self.words[i].start))
 
     # Lists by place (S4)
@@ -789,7 +682,7 @@ def cells_of(row: list[Word]) -> list[list[Word]]:
 def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
     """The sentences of a line; the full stop of its label, as in "3. ", ends none."""
     start = 0
-    for i in compress(count(), map(ENDS.__contains__, kinds)):
+    for i in compress(count(), map(SETS.ends.__contains__, kinds)):
         if kinds[i] == "stop":
             before = kinds[i - 1] if i > start else ""
             spaced = i + 1 == len(words) or words[i + 1].start > words[i].end
@@ -822,15 +715,11 @@ def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, t
             follows = right < end and kinds[right] == "noun"
             chosen = words[right].data if follows and words[right].data in possible else None
             if noun is not None and words[noun].data in possible:
-                beside = i - noun <= 2 and kinds[i - 1] in BESIDE
+                beside = i - noun <= 2 and kinds[i - 1] in SETS.beside
                 again = i + 1 < end and kinds[i + 1] == "one"
                 between = kinds[max(noun + 1, i - 12) : i]
                 open_to = (beside or not chosen) and (again or not taken)
-                if open_to and LINKS.issuperset(between):
+                if open_to and SETS.links.issuperset(between):
                     chosen = words[noun].data
             attached[i] = (str(chosen),) if chosen else possible
     return attached
-
-
-BESIDE = frozenset(("noun", "colon", "result", "word", "same", "arrow"))
-"""What may stand between a category and its value so that they belong together."""

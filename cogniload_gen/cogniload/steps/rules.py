@@ -9,15 +9,13 @@ S1. Text. Marks of emphasis, quotation, LaTeX and JSON count for nothing; arrows
     names the person or the category of each column.
 S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the third", "statements 5
     to 9" and the like begin a block about these statements; so does, within a line, a label that
-    leads on. "Next" and "the last one" do as well: which statement they mean is decided by the
-    conditions that follow. Where a block quotes a statement ("The people wearing ... put on ..."),
-    the quoted one is meant, and the labels around it are off by as much. "Initially" begins a block
-    about the initial state, "finally", "in the end" and "That gives" one about the final state; the
-    last sentence is the answer if it has a value of the question's category and no other. Of
-    blocks that go back and forth, the longest chain in which the statements rise counts, and others
-    only for statements that are not in it.
-S3. People. "I" is whom the response says it is, or the PoI where it has or wears things. A value
-    is of the person named last in its sentence, of several if they are joined
+    leads on. "Next" and "the last one" do as well. Where a block quotes a statement ("The people
+    wearing ... put on ..."), the quoted one is meant, and labels after it are off by as much.
+    "Initially" begins a block about the initial state, "finally", "in the end" and "That gives" one
+    about the final state; the last sentence is the answer if it has a value of the question's
+    category and no other. Of blocks that go back and forth, the longest chain in which the
+    statements rise counts, and others only for statements that are not in it.
+S3. People. A value is of the person named last in its sentence, of several if they are joined
     ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
     PoI. A sentence that names nobody goes on with the people of its block; a block that named
     nobody yet, and what follows "the people", "needs", "if" and the like, quotes the statement.
@@ -45,18 +43,17 @@ S8. Errors. The first error is at the first statement after which that story's s
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
-    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
-    the text had right. An error is "initial", too, if the initial state gives the PoI two values of
-    a category side by side. Without an error of tracking, an answer other than the tracked value is
-    an "answer" error.
+    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set. An
+    error is "initial", too, if the initial state gives the PoI two values of a category side by
+    side. Without an error of tracking, an answer other than the tracked value is an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
     "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the best story costs
     more than DEAREST, unless it costs no more up to the first error, which is clearer by 1 then
-    (and not "drifted", or the text is regular), nor an error after an initial state that
-    contradicts itself, nor "stopped" where a later statement has a label and values, but
-    all of these are quoted, nor "drifted" where the text decides less than LEAST_COVERAGE of the
-    statements: what was not understood is no proof of silence, nor of a change without a cause.
+    (and not "drifted", or the text is regular), nor "stopped" where a later statement has a label
+    and values, but all of these are quoted, nor "drifted" where the text decides less than
+    LEAST_COVERAGE of the statements: what was not understood is no proof of silence, nor of a
+    change without a cause.
 
 The time is linear in the response's length, and no text makes it raise.
 """
@@ -64,6 +61,7 @@ The time is linear in the response's length, and no text makes it raise.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from cogniload_gen.checks import check_texts
 from cogniload_gen.cogniload.score import language_of_row
@@ -75,7 +73,6 @@ from cogniload_gen.cogniload.steps.story import (
     PLAIN,
     SPREAD,
     Facts,
-    Final,
     Sorted,
     State,
     align,
@@ -167,78 +164,66 @@ def lexicon_of(puzzle: str, language: str = ENGLISH) -> Lexicon:
 
 def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
     """Return what the blocks of a response say of the puzzle's states."""
-    poi = lexicon.solution.poi
+    poi, place, truth = lexicon.solution.poi, lexicon.place, lexicon.truth
     weighed = [weigh(some, poi) for some in blocks.statements]
     facts = [fact for fact, _ in weighed]
     last = cut_off(facts)
-    decided = tuple(t for t in range(1, len(facts)) if facts[t].mentioned and facts[t].decides)
+    decided = tuple(t for t in range(1, len(facts)) if facts[t].decides)
     coverage = len(decided) / (len(facts) - 1)
-    final = Final(weigh(blocks.end, poi)[0].after, answer_of(blocks, lexicon.solution.category))
-    best, *others = find_stories(facts, last, final, lexicon)
-    margin = min(
-        (other.cost - best.cost for other in others if other.first_error != best.first_error),
-        default=SPREAD,
-    )
-    plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
+    final, answer = weigh(blocks.end, poi)[0].after, answer_of(blocks, lexicon.solution.category)
+    best, *others = find_stories(facts, last, final, answer, lexicon)
     path = [best]
     while path[0].parent:
         path.insert(0, path[0].parent)
-    states = [story.state for story in path]
-    first = best.first_error
+    states, first = [story.state for story in path], best.first_error
+    rivals = [story for story in others if story.first_error != first]
     if first and any(block.double for block in blocks.statements[0]):
-        first, states[0] = 0, overwrite(hold(facts[0], lexicon.place), states[0], {})
-        margin = min((o.cost - best.cost for o in others if o.first_error is None), default=SPREAD)
+        first, states[0] = 0, overwrite(hold(facts[0], place), states[0], {})
+        rivals = [story for story in others if story.first_error is None]
+    margin = min((story.cost - best.cost for story in rivals), default=SPREAD)
     error = None
     if first is not None:
-        complete = bool(final.state) or says_last(blocks)
-        error = kind_of(first, states, facts[first], lexicon, first < last or complete)
-    elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
+        error = kind_of(first, states, facts[first], lexicon, first < last or bool(final))
+    elif answer and answer != best.state[place[lexicon.solution.category]]:
         error = "answer"
     clearer = first is not None and margin >= needed + 1
     early = clearer and (error != "drifted" or is_regular(facts, lexicon))
     cost = path[first or 0].cost if early else best.cost
+    plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
     clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
-    start = lexicon.truth[0]
-    muddled = first and any(v.role == "after" and v.value not in start for v in facts[0].before)
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
     thin = error == "drifted" and coverage < LEAST_COVERAGE
-    if not (plain and clear) or muddled or unheard or thin:
+    if not (plain and clear) or unheard or thin:
         return Steps(decided=decided, coverage=coverage, margin=margin)
-    again = recovery(states, first, lexicon)
+    broken: dict[str, Any] = {}
+    if error:
+        later = range((len(states) if first is None else first) + 1, len(states))
+        again = next((t for t in later if states[t] == truth[t]), None)
+        broken = {"recovered": again is not None, "recovered_at": again}
+    if first is not None:
+        broken["taken"] = {category: states[first][i] for category, i in place.items()}
+        broken["place"] = shown_at(first, facts, blocks, lexicon)
+    told = {t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))}
+    corrections = tuple(place for _, places in weighed for place in places)
     return Steps(
-        told={t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))},
-        first_error=first,
-        error=error,
-        recovered=None if error is None else again is not None,
-        recovered_at=again,
-        corrections=tuple(place for _, places in weighed for place in places),
-        decided=decided,
-        coverage=coverage,
-        margin=margin,
-        read=True,
-        taken={} if first is None else {c: states[first][i] for c, i in lexicon.place.items()},
-        place=None if first is None else shown_at(first, facts, blocks, lexicon),
-    )
+        told, first, error, corrections=corrections, decided=decided, coverage=coverage,
+        margin=margin, read=True, **broken,
+    )  # fmt: skip
 
 
 def shown_at(t: int, facts: Sequence[Facts], blocks: Sorted, lexicon: Lexicon) -> int | None:
     """Where the text shows the error at statement t (see `Steps.place`)."""
-    right = lexicon.truth[t]
+    right, verdict = lexicon.truth[t], facts[t].verdict
     for value in facts[t].after:
         if all(right[lexicon.place[category]] != value.value for category in value.categories):
             return value.start
-    verdict = facts[t].verdict
-    if verdict:
-        return verdict.start
-    return next((block.start for block in blocks.statements[t]), None)
+    return verdict.start if verdict else next((b.start for b in blocks.statements[t]), None)
 
 
 def cut_off(facts: list[Facts]) -> int:
     """The last statement that the text decides; those after it are taken out."""
-    last = max((t for t in range(1, len(facts)) if facts[t].mentioned), default=0)
-    while last and not facts[last].decides:
-        facts[last] = NOTHING
-        last = max((t for t in range(1, last) if facts[t].mentioned), default=0)
+    last = max((t for t in range(1, len(facts)) if facts[t].decides), default=0)
+    facts[last + 1 :] = [NOTHING] * (len(facts) - last - 1)
     return last
 
 
@@ -256,26 +241,10 @@ def answer_of(blocks: Sorted, category: str) -> str | None:
 
 def quotes_on(first: int, blocks: Sorted) -> bool:
     """Whether a statement from `first` on has values, and quoted ones alone."""
-    for of_statement in blocks.statements[first:]:
-        evidence = [item for block in of_statement for item in block.evidence]
-        roles = {item.role for item in evidence if isinstance(item, Value)}
-        if roles == {"quoted"}:
-            return True
-    return False
-
-
-def says_last(blocks: Sorted) -> bool:
-    """Whether the response speaks of "the last statement", so that it goes to the end."""
-    N = len(blocks.statements) - 1
-    return any(b.soft and b.labels == (N,) for some in blocks.statements for b in some)
-
-
-def recovery(states: Sequence[State], first: int | None, lexicon: Lexicon) -> int | None:
-    """The first statement after the error after which the state is right again."""
-    if first is None:
-        return None
-    later = range(first + 1, len(states))
-    return next((t for t in later if states[t] == lexicon.truth[t]), None)
+    return any(
+        {item.role for b in some for item in b.evidence if isinstance(item, Value)} == {"quoted"}
+        for some in blocks.statements[first:]
+    )
 
 
 def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goes_on: bool) -> str:
@@ -294,14 +263,7 @@ def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goe
         if after == before and not applied:
             return "missed"
         wrong = {i for i in gives if after[i] != right[i]}
-        told_right = {
-            lexicon.place[v.categories[0]]
-            for v in facts.before
-            if v.role == "after" and len(v.categories) == 1
-            and not (applied and verdict and v.start < verdict.start)
-            and gives.get(lexicon.place[v.categories[0]]) == v.value
-        }  # fmt: skip
-        return "wrong_value" if wrong - told_right else "drifted"
+        return "wrong_value" if wrong else "drifted"
     taken = any(gives.get(i) == after[i] != before[i] for i in range(len(after)))
     return "intruded" if applied or (taken and applied is None) else "drifted"
 

@@ -23,9 +23,6 @@ from cogniload_gen.cogniload.steps.reader import (
 PLAIN = 2.5
 """The least weight of a verdict in plain words."""
 
-OFFSETS = (0, -1, 1, -2, 2)
-"""By how much labels may be off, the likelier first."""
-
 
 class Facts(NamedTuple):
     """What the evidence on a statement comes to.
@@ -66,34 +63,22 @@ class Sorted(NamedTuple):
 
 def align(blocks: Sequence[Block], solution: Solution) -> None:
     """Find out which statement each block is about; what it quotes decides over its label (S2)."""
-    N = len(solution.statements)
     labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] != END and b.start]
-    cited = [b for b in labelled if b.cited and not b.soft]
-    votes = {by: sum(cites(b, b.labels[0] + by, solution) for b in cited) for by in OFFSETS}
-    most = max(votes, key=lambda by: votes[by])
-    offset = most if votes[most] > 1 and 2 * votes[most] >= len(cited) else 0
-    last = last_cited = 0
-    first_cited = True
+    quoting = [b for b in labelled if b.cited and not b.soft]
+    quotes = any(
+        sum(cites(b, b.labels[0] + by, solution) for b in quoting) > 1 for by in range(-2, 3)
+    )
+    offset = last = 0
     for block in blocks:
         block.statements = block.labels
-    for i, block in enumerate(labelled):
-        guess = block.labels[0] + offset
-        if block.soft:
-            guess = by_content(block, guess, last, solution)
-        elif block.cited:
-            near = range(max(last_cited, guess - 3) + 1, guess + 3)
+    for block in labelled:
+        guess = block.labels[0] + offset * (not block.soft)
+        if quotes and block.cited and not block.soft:
+            near = range(max(last, guess - 3) + 1, guess + 3)
             fits = [t for t in near if cites(block, t, solution)]
-            if fits and guess not in fits and votes[most] > 1:
-                guess = min(fits, key=lambda t: abs(t - guess))
-                offset = guess - block.labels[0]
-            if first_cited:
-                first_cited = False
-                for earlier in labelled[:i]:
-                    if not earlier.soft:
-                        earlier.statements = (max(0, earlier.labels[0] + offset),)
-            last_cited = guess
+            guess = min(fits, key=lambda t: abs(t - guess), default=guess)
+            offset, last = guess - block.labels[0], guess
         block.statements = (max(0, guess),)
-        last = guess if 0 < guess <= N else last
 
 
 def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
@@ -125,9 +110,8 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
         alone = alone and not (t and others)
         if t and values and not block.named:
             categories = {category for category, _ in stated}
-            quoted = categories != state.keys() and needs.items() & {*stated}
             odd = len(categories) < len(stated) or len(values) + left < len(block.evidence)
-            alone = alone and not (quoted or odd)
+            alone = alone and not odd
             unnamed.append(block)
     for block in unnamed if alone else ():
         give(block, len(block.evidence), poi)
@@ -158,30 +142,9 @@ def cites(block: Block, t: int, solution: Solution) -> bool:
     )
 
 
-def by_content(block: Block, guess: int, last: int, solution: Solution) -> int:
-    """The statement that a block means which says "the next one" or "the last one"."""
-    quoted = {
-        (category, item.value)
-        for item in block.evidence
-        if isinstance(item, Value) and item.role == "quoted"
-        for category in item.categories
-    }
-    needs = [set(conditions.items()) for conditions, _ in solution.statements]
-    N = len(needs)
-    if not quoted or (0 < guess <= N and needs[guess - 1] <= quoted):
-        return guess
-    fits = [t for t in range(last + 1, N + 1) if needs[t - 1] <= quoted]
-    whole = [t for t in fits if quoted <= needs[t - 1] | {*solution.statements[t - 1][1].items()}]
-    return (whole or fits or [guess])[0]
-
-
 def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
     """The blocks by statement: those of the longest rising chain, else those outside it (S2)."""
-    usable = [
-        b for b in blocks
-        if b.statements[0] >= 0 and max(b.statements) <= N
-        and list(b.statements) == sorted(b.statements)
-    ]  # fmt: skip
+    usable = [b for b in blocks if b.statements[0] >= 0 and max(b.statements) <= N]
     chain = rising(usable)
     inside = {id(block) for block in chain}
     by_statement: list[list[Block]] = [[] for _ in range(N + 1)]
@@ -269,20 +232,16 @@ def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], li
 def last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
     """The verdict of several: no if one says no, unless a plain yes comes after it."""
     refusals = [e for e in verdicts if not e.applies]
-    if not refusals:
-        return max(verdicts, key=lambda e: e.weight, default=None)
     plain = [e for e in verdicts if e.weight >= PLAIN]
-    if plain and plain[-1].applies and plain[-1].start > refusals[-1].start:
+    if refusals and plain and plain[-1].applies and plain[-1].start > refusals[-1].start:
         return Verdict(True, 1, plain[-1].start)
-    return max(refusals, key=lambda e: e.weight)
+    return max(refusals or verdicts, key=lambda e: e.weight, default=None)
 
 
 def lean(blocks: Sequence[Block], poi: str) -> float:
     """Whether the people named first are the PoI or others (see `Facts`)."""
     named = [people for block in blocks for people, denied in block.named if not denied]
-    if named:
-        return 1.0 if poi in named[0] else -1.5
-    return -1.5 if any(poi in people for block in blocks for people, _ in block.named) else 0.0
+    return 0.0 if not named else 1.0 if poi in named[0] else -1.5
 
 
 # --- what the response takes the PoI's states to be (S7)
@@ -355,13 +314,6 @@ class Held(NamedTuple):
     facts: Facts
 
 
-class Final(NamedTuple):
-    """What a response says at its end: values of the final state, and its answer."""
-
-    state: list[Value]
-    answer: str | None
-
-
 def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> Held:
     """The facts by the places of the categories in a state; see `is_whole` for `regular`."""
     whole = WHOLE if len(place) > 1 and is_whole(facts, place) else STATED
@@ -402,10 +354,17 @@ def tests(
 NOT_HELD = hold(NOTHING, {})
 
 
-def find_stories(facts: Sequence[Facts], last: int, final: Final, lexicon: Lexicon) -> list[Story]:
+def find_stories(
+    facts: Sequence[Facts],
+    last: int,
+    final: Sequence[Value],
+    answer: str | None,
+    lexicon: Lexicon,
+) -> list[Story]:
     """The stories that a response may tell, the cheapest first.
 
-    `facts[t]` are those on statement t, `last` the last statement that is mentioned.
+    `facts[t]` are those on statement t, `last` the last statement that is mentioned, `final` values
+    of the final state.
     """
     truth = lexicon.truth
     regular = is_regular(facts, lexicon)
@@ -426,7 +385,14 @@ def find_stories(facts: Sequence[Facts], last: int, final: Final, lexicon: Lexic
                 if key not in cheapest or total < cheapest[key].cost:
                     cheapest[key] = Story(total, state, error, story)
         stories = best(cheapest.values()) if len(cheapest) > 1 else list(cheapest.values())
-    return sorted((ended(story, final, lexicon) for story in stories), key=COST)
+    asked = lexicon.place.get(lexicon.solution.category, 0)  # of a whole state, nothing is answered
+    told = tests(final, lexicon.place, FINAL, FINAL)
+    ended = []
+    for story in stories:
+        cost = sum(weight for where, value, weight in told if lacks(story.state, where, value))
+        cost += ANSWER * (answer is not None and story.state[asked] != answer)
+        ended.append(story._replace(cost=story.cost + cost))
+    return sorted(ended, key=COST)
 
 
 def best(stories: Iterable[Story]) -> list[Story]:
@@ -516,14 +482,3 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
 def lacks(state: State, where: tuple[int, ...], value: str) -> bool:
     """Whether none of the places in a state holds a value."""
     return all(state[i] != value for i in where)
-
-
-def ended(story: Story, final: Final, lexicon: Lexicon) -> Story:
-    """A story with what the response says at its end taken into account."""
-    cost = story.cost
-    for where, value, _ in tests(final.state, lexicon.place, STATED, STATED):
-        if lacks(story.state, where, value):
-            cost += FINAL
-    if final.answer and story.state[lexicon.place[lexicon.solution.category]] != final.answer:
-        cost += ANSWER
-    return story._replace(cost=cost)
