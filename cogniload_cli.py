@@ -247,8 +247,8 @@ def why(parser: "Parser", words: Words) -> None:
     """Ask a run's model the twins of its failures, and name the cause."""
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
-    text = "the most twins, of failures and of as many solved puzzles (300)"
-    parser.option("budget", "COUNT", text, type=int, default=300)
+    text = "the most twins, of failures and of as many solved puzzles (720)"
+    parser.option("budget", "COUNT", text, type=int, default=720)
     parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
     parser.option("out", "DIR", "for answers; the same command continues (RUN/why)", type=Path)
     text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
@@ -308,7 +308,7 @@ def score(parser: "Parser", words: Words) -> None:
     parser.option("out", "PLACE", text, type=Path)
     parser.flag("force", "replace the file if it exists")
     arguments = parser.parse_args(words)
-    from cogniload_gen.rescore import rescore, score_responses
+    from cogniload_gen.sample import rescore, score_responses
 
     samples, out = arguments.samples, arguments.out
     how = {"steps": arguments.steps, "force": arguments.force}
@@ -422,7 +422,7 @@ def push(parser: "Parser", words: Words) -> None:
     parser.option("dry-run", "DIR", text, type=Path)
     add_puzzle_options(parser)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.push import push as upload
+    from cogniload_gen.hub import push as upload
 
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
     used = used_puzzle_options(arguments)
@@ -439,8 +439,8 @@ def verify(parser: "Parser", words: Words) -> int:
     text = "load this one if the rows were measured by it; no other is loaded"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.verify import check_share
-    from cogniload_gen.hub.verify import verify as make_again
+    from cogniload_gen.hub import check_share
+    from cogniload_gen.hub import verify as make_again
 
     part = check_share(arguments.sample)
     verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)

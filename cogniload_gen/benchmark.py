@@ -79,11 +79,6 @@ class Knob:
         return check_choice(self.name, value, self.choices)
 
     @property
-    def may_be_drawn(self) -> bool:
-        """Whether a word has each puzzle draw its own value: its id holds the word."""
-        return self.kind == "integer" and bool(self.choices)
-
-    @property
     def allowed(self) -> str:
         """What the knob takes, in words."""
         most = "and more" if self.high >= MAX_PUZZLES else f"to {self.high:,}"
@@ -238,6 +233,10 @@ class Benchmark(ABC):
         own_splits: Splits of its own, beside train, validation and test.
         endless: Whether its train split can be streamed without end.
         outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
+        step_errors: The kinds of a first error that `read_steps` finds; none if nothing reads them.
+        baselines: Shortcuts without reasoning, which a model has to beat: by name, a function
+            from a puzzle's text to an answer, or to an empty text where it has none. It raises
+            ValueError for a text that is no puzzle of the benchmark.
     """
 
     name: str
@@ -255,20 +254,8 @@ class Benchmark(ABC):
     own_splits: tuple[str, ...] = ()
     endless: bool = False
     outcomes: type
-
-    @property
-    def step_errors(self) -> tuple[str, ...]:
-        """The kinds of a first error that `read_steps` finds; none if nothing reads the steps."""
-        return ()
-
-    @property
-    def baselines(self) -> Mapping[str, Callable[[str], str]]:
-        """Shortcuts without reasoning, which a model has to beat.
-
-        By name, a function from a puzzle's text to an answer, or to an empty text where it has
-        none. ValueError for a text that is no puzzle of the benchmark.
-        """
-        return {}
+    step_errors: tuple[str, ...] = ()
+    baselines: Mapping[str, Callable[[str], str]] = {}
 
     @abstractmethod
     def source(self, grid: Grid) -> Source:
@@ -353,6 +340,10 @@ class Benchmark(ABC):
             values["language"] = language
         return values
 
+    def remake(self, row: Row, twin: str | None = None) -> dict[str, Any]:
+        """Return the puzzle of a row as this version makes it from its address, or its twin."""
+        return self.puzzles(**self.address(row), twin=twin).rows()[0]
+
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
         raise ValueError(f"{self.title} has no splits of its own, got {split!r}")
@@ -413,7 +404,8 @@ class Benchmark(ABC):
     @property
     def required(self) -> tuple[str, ...]:
         """The columns that every published puzzle must have a value in."""
-        knobs = [knob.name for knob in self.knobs if not knob.may_be_drawn]
+        drawn = [knob for knob in self.knobs if knob.kind == "integer" and knob.choices]
+        knobs = [knob.name for knob in self.knobs if knob not in drawn]
         return ("id", *knobs, "puzzle", "answer", *self.needed)
 
     @cached_property
@@ -444,27 +436,20 @@ class Dataset:
         """The splits that any of the benchmarks has."""
         return tuple(dict.fromkeys(split for member in self.benchmarks for split in member.splits))
 
-    @cached_property
-    def defaults(self) -> dict[str, Any]:
-        """The default of each parameter, `suite` included; None where the suites differ in it."""
-        defaults: dict[str, Any] = {"suite": next(iter(self.suites))} if self.suites else {}
-        knobs = [{knob.name: knob for knob in member.parameters} for member in self.benchmarks]
-        for name in dict.fromkeys(name for by_name in knobs for name in by_name):
-            values = {by_name[name].default if name in by_name else None for by_name in knobs}
-            defaults[name] = values.pop() if len(values) == 1 else None
-        return defaults
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all parameters: of the suites, if there are any, and of each benchmark."""
+        own = (knob.name for member in self.benchmarks for knob in member.parameters)
+        return (*["suite"] * bool(self.suites), *dict.fromkeys(own), "split")
 
     def choose(self, parameters: Mapping[str, Any]) -> tuple[Benchmark, dict[str, Any]]:
         """Return the benchmark that parameters ask for, and those of them that are its own.
 
-        None stands for the default of a parameter in which the suites differ, and has to be given
-        for one that another suite alone has. ValueError names a parameter that is unknown, with the
-        nearest that is known, or that is not for this suite.
+        None stands for a default. ValueError names a parameter that is unknown, with the nearest
+        that is known, or that is not for this suite.
         """
-        check_known(parameters, (*self.defaults, "split"), self.name)
-        open_names = [name for name, default in self.defaults.items() if default is None]
-        left_out = {name for name in open_names if parameters.get(name) is None}
-        chosen = {name: parameters[name] for name in parameters if name not in left_out}
+        check_known(parameters, self.names, self.name)
+        chosen = {name: value for name, value in parameters.items() if value is not None}
         benchmark = self.benchmarks[0]
         if self.suites:
             suite = chosen.pop("suite", benchmark.suite)

@@ -21,18 +21,13 @@ def check_numbers(
     Integers run from `low` to `high`, real numbers from above `low` to `high`. One of `words` may
     stand in the place of a number.
     """
-    try:
-        numbers: Any = iter((value,) if isinstance(value, str | bytes | dict) else value)
-    except TypeError:
-        numbers = iter((value,))
+    single = isinstance(value, str | bytes | dict) or not isinstance(value, Iterable)
+    kind: Any = Integral if integer else Real
     convert: type[int] | type[float] = int if integer else float
-    kind = Integral if integer else Real
-    allowed = (
-        f"an integer in {low}..{high}" if integer else f"a number above {low} and up to {high}"
-    )
-    allowed = "".join(f"{word}, " for word in words) + allowed
+    limits = f"an integer in {low}..{high}" if integer else f"a number above {low} and up to {high}"
+    allowed = ", ".join([*words, limits])
     kept: list[Any] = []
-    for number in numbers:  # the first wrong one ends it, however many follow
+    for number in (value,) if single else value:  # the first wrong one ends it
         right = isinstance(number, kind) and not isinstance(number, bool)
         right = right and low <= number <= high and (integer or convert(number) != low)
         if not right and not (isinstance(number, str) and number in words):

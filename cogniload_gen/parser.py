@@ -140,7 +140,7 @@ def used_puzzle_options(arguments: Namespace) -> dict[str, Any]:
 def dataset_of(used: Mapping[str, Any]) -> Dataset:
     """Return the dataset that the used options are for; ValueError if one is of another."""
     dataset = next(one for one in datasets().values() if bool(one.suites) == ("suite" in used))
-    for name in used.keys() - {*dataset.defaults, "split"}:
+    for name in used.keys() - {*dataset.names}:
         users = [one for one in BENCHMARKS if name in [knob.name for knob in one.parameters]]
         titles = " and ".join(one.title for one in users)
         suites = " or ".join(str(one.suite) for one in users if one.suite)

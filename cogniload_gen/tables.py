@@ -3,12 +3,10 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
@@ -126,65 +124,37 @@ def reading(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} can't be read: {error}") from None
 
 
-def repeated_values(column: pa.ChunkedArray) -> list[Any]:
-    """Return the values that a column has more than once."""
-    counts = pc.value_counts(column)
-    return counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
-
-
 # --- Found by id -----------------------------------------------------------------------------
 
 
 class StoredPuzzles:
     """The puzzles of a Parquet or JSON Lines file, or of all Parquet files below a folder, by id.
 
-    The ids are in memory, in the order of the files' names; of Parquet, all else is on the disk.
-    ValueError for a file that holds no rows with ids, and for an id that two rows have.
+    `datasets` keeps them on the disk, in its cache; the ids alone are in memory. ValueError for a
+    file that holds no rows with ids, and for an id that two rows have.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._places: dict[str, tuple[int, int, int]] = {}
-        parts: list[Callable[[], pa.Table]] = []
+        from datasets import load_dataset
+
         suffixes = (".parquet",) if path.is_dir() else (".parquet", ".jsonl", ".jsonl.gz")
-        for file in find_tables(path, suffixes):
-            for ids, part in _parts(file):
-                for row, id in enumerate(ids):
-                    if id in self._places:
-                        raise ValueError(f"{path} must hold every puzzle once, got {id!r} twice")
-                    self._places[id] = len(self._places), len(parts), row
-                parts.append(part)
-        if not self._places:
-            raise ValueError(f"{path} must hold at least one puzzle, got none")
-        self._table = lru_cache(maxsize=8)(lambda part: parts[part]())
+        files = [*map(str, find_tables(path, suffixes))]
+        kind = "parquet" if files[0].endswith(".parquet") else "json"
+        try:
+            self._rows = load_dataset(kind, data_files=files, split="train")
+            ids = [str(id) for id in self._rows["id"]]
+        except Exception as error:  # datasets wraps what went wrong into errors of many kinds
+            raise ValueError(f"{path} must hold puzzles: {error.__cause__ or error}") from None
+        self._numbers = {id: number for number, id in enumerate(ids)}
+        if len(self._numbers) < len(ids):
+            double = len(ids) - len(self._numbers)
+            raise ValueError(f"{path} must hold every puzzle once, got {double} ids again")
+        self.path = path
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._numbers)
 
     def find(self, id: str) -> tuple[int, Row] | None:
-        """Return the number and the row of the puzzle with an id; None if there is none.
-
-        It is fast if neighbours are asked for one after the other.
-        """
-        if id not in self._places:
-            return None
-        number, part, row = self._places[id]
-        return number, self._table(part).slice(row, 1).to_pylist()[0]
-
-
-def _parts(file: Path) -> Iterator[tuple[list[str], Callable[[], pa.Table]]]:
-    """Yield the ids of each row group of a file, or of its lines, and what reads their rows."""
-    rows = None if file.suffix == ".parquet" else [*read_puzzles(file)]
-    with reading(file):
-        if rows is None:
-            for group in range(pq.read_metadata(file).num_row_groups):
-                part = partial(_read_group, file, group)
-                yield part(["id"])["id"].cast(pa.string()).to_pylist(), part
-        else:
-            table = pa.Table.from_pylist(rows)
-            yield table["id"].cast(pa.string()).to_pylist(), lambda: table
-
-
-def _read_group(file: Path, group: int, columns: list[str] | None = None) -> pa.Table:
-    with pq.ParquetFile(file) as opened:
-        return opened.read_row_group(group, columns)
+        """Return the number and the row of the puzzle with an id; None if there is none."""
+        number = self._numbers.get(id)
+        return None if number is None else (number, self._rows[number])

@@ -1,8 +1,6 @@
 """From a task's parameters to its puzzles, made or published, whichever harness runs it."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from reprlib import repr as brief
 from textwrap import shorten
 from typing import Any
 
@@ -10,10 +8,9 @@ import pyarrow as pa
 from datasets import load_dataset
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark, Dataset
+from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_known
 from cogniload_gen.responses.context_budget import check_context_budget
-from cogniload_gen.tables import repeated_values
 
 Values = Mapping[str, Any]
 """The values of parameters, by name."""
@@ -46,7 +43,13 @@ def make_puzzles(
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
     elif parameters.get("twin") == EACH == defaults.get("twin"):
-        puzzles = with_twins(known, parameters)
+        source = known.puzzles(**parameters | {"twin": None})
+        rows = []
+        for row in source.table().to_pylist():
+            benchmark = benchmarks.of(row)
+            twins = (benchmark.remake(row, change) for change in benchmark.changes_to_try(row))
+            rows += [row, *twins]
+        puzzles = pa.Table.from_pylist(rows, source.schema)
     else:
         each = (known.puzzles(**parameters | dict(grid)) for grid in grids)
         puzzles = pa.concat_tables(source.table() for source in each)
@@ -64,26 +67,6 @@ def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, 
     known = benchmarks.datasets()[dataset]
     changes_of = {knob.name: knob.default for one in known.benchmarks for knob in one.changes}
     return {**defaults, **changes_of, **defaults}
-
-
-def with_twins(known: Dataset, parameters: Values) -> pa.Table:
-    """Return puzzles, each with the twins that are tried of a puzzle that a model failed."""
-
-    @cache
-    def make(change: str | None) -> dict[str, dict[str, Any]]:
-        table = known.puzzles(**{**parameters, "twin": change}).table()
-        return {row["id"].partition("~")[0]: row for row in table.to_pylist()}
-
-    def make_twin(row: dict[str, Any], change: str) -> dict[str, Any]:
-        if "=" not in change:  # the same of all puzzles
-            return make(change)[row["id"]]
-        return known.puzzles(**benchmarks.of(row).address(row), twin=change).rows()[0]
-
-    rows = []
-    for row in make(None).values():
-        changes = benchmarks.of(row).changes_to_try(row)
-        rows += [row, *(make_twin(row, change) for change in changes)]
-    return pa.Table.from_pylist(rows, known.puzzles(**{**parameters, "twin": None}).schema)
 
 
 def published_puzzles(
@@ -116,6 +99,6 @@ def published_puzzles(
             columns[field.name] = column.cast(field.type)
         except pa.ArrowException as error:
             raise ValueError(f"{field.name} of {path!r} must be {field.type}: {error}") from None
-    for id in repeated_values(columns["id"]):
-        raise ValueError(f"id of {path!r} must differ in every row, got {brief(id)}")
+    if len(columns["id"].unique()) < len(table):
+        raise ValueError(f"id of {path!r} must differ in every row")
     return pa.table(columns, schema)

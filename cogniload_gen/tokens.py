@@ -1,7 +1,7 @@
 """How many tokens a piece of text takes, so that long texts are sized by sums of known counts."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from numbers import Real
 from os import PathLike, fspath
@@ -69,17 +69,19 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
             "(hashable) from a text to its number of tokens, or None for an estimate, "
             f"got {brief(tokenizer)}"
         )
-    return remembering(cast(Hashable, tokenizer))
+    return _remembering(cast(Hashable, tokenizer))
 
 
 @lru_cache(maxsize=8)
-def remembering(tokenizer: Tokenizer) -> TokenCounter:
+def _remembering(tokenizer: Tokenizer) -> TokenCounter:
     """Return the function that `token_counter` returns, made once for each tokenizer."""
+    lengths: Any
     if isinstance(tokenizer, str | PathLike):
-        lengths = pretrained(fspath(tokenizer))
+        encode = partial(load_tokenizer(fspath(tokenizer)), add_special_tokens=False, verbose=False)
+        lengths = lambda texts: [len(ids) for ids in encode(list(texts))["input_ids"]]  # noqa: E731
     else:
         one = estimate if tokenizer is None else tokenizer
-        lengths = lambda texts: [as_number(one(text)) for text in texts]  # noqa: E731
+        lengths = lambda texts: [_as_number(one(text)) for text in texts]  # noqa: E731
     name, known = f"tokenizer {brief(tokenizer)}", dict[str, float]()
 
     def count(texts: Sequence[str]) -> np.ndarray:
@@ -98,7 +100,7 @@ def remembering(tokenizer: Tokenizer) -> TokenCounter:
     return count
 
 
-def as_number(counted: object) -> float:
+def _as_number(counted: object) -> float:
     """Return what a callable returned, a number or a sequence of tokens, as a number."""
     # an encoding in the form of a mapping has the length of its keys
     if isinstance(counted, Sized) and not isinstance(counted, str | bytes | Mapping):
@@ -121,10 +123,3 @@ def load_tokenizer(name: str) -> Any:
     except Exception as error:  # whatever the files or the Hub bring about
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error
-
-
-def pretrained(name: str) -> Callable[[Sequence[str]], list[float]]:
-    """Return the counts of a Hugging Face tokenizer, without special tokens."""
-    tokenizer = load_tokenizer(name)
-    settings = {"add_special_tokens": False, "verbose": False}
-    return lambda texts: [len(ids) for ids in tokenizer(list(texts), **settings)["input_ids"]]

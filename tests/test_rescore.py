@@ -1,6 +1,5 @@
 """`rescore`: lm-eval's samples as versions and tools leave them, scored and read again."""
 
-import gzip
 import json
 import math
 from collections import Counter
@@ -10,7 +9,7 @@ import pytest
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_gen import read_steps, score
-from cogniload_gen.rescore import rescore
+from cogniload_gen.sample import rescore
 
 RUN = Path(__file__).parents[1] / "examples" / "results" / "SmolLM2-135M-Instruct"
 DATED = "2026-11-21T22-15-08.816728.jsonl"
@@ -99,13 +98,6 @@ def test_each_of_several_attempts_is_scored(folder, kept):
     assert (
         table["any"].iloc[-1] == frame["correct"].groupby(frame["id"], observed=True).max().mean()
     )
-
-
-def test_gzipped_lines_with_blank_ones_a_mark_and_other_ends_are_read(folder):
-    text = "\ufeff" + "\r\n \r\n".join(map(json.dumps, COGNILOAD))
-    path = Path("samples.jsonl.gz")
-    path.write_bytes(gzip.compress(text.encode()))
-    assert_same(path, COGNILOAD)
 
 
 @pytest.mark.parametrize("benchmark", SAMPLES)

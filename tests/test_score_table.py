@@ -5,27 +5,24 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 import pytest
 from command_line import main
 
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
-from cogniload_gen.rescore import rescore, score_responses
+from cogniload_gen.sample import rescore, score_responses
 
 
 def answer(row, place):
     """A right answer, a wrong one, one cut off by its limit, or an empty one."""
     said = f"So in the end, {row.get('poi', 'it')} is {row['answer']}. The answer: {row['answer']}."
     return [
-        {"id": row["id"], "response": said, "finish_reason": "stop"},
+        {"id": row["id"], "response": said, "finish_reason": "eos_token", "unknown": place},
         {"id": row["id"], "response": "I can't tell, it is 3.", "prompt_tokens": 99},
         {"id": row["id"], "response": said, "finish_reason": "length"}
         | {"prompt_tokens": 100, "response_tokens": 50, "response_limit": 50},
-        {"id": row["id"], "response": ""},
+        {"id": row["id"], "response": None},
     ][place % 4]
 
 
@@ -38,16 +35,14 @@ def expected(row, answered):
 
 
 def write(path, rows):
+    """Write rows as pandas does, with counts as 12.0 and missing values as NaN."""
     path = Path(path)
     if path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return path
-    columns = dict.fromkeys(key for each in rows for key in each)
-    table = pa.Table.from_pylist([columns | row for row in rows])
-    if path.suffix == ".csv":
-        pyarrow.csv.write_csv(table, path)
+    elif path.suffix == ".csv":
+        pd.DataFrame(rows).to_csv(path, index=False, encoding="utf-8-sig")
     else:
-        pq.write_table(table, path, row_group_size=max(3, len(rows) // 20))
+        pd.DataFrame(rows).to_parquet(path, row_group_size=max(3, len(rows) // 20))
     return path
 
 
@@ -121,23 +116,6 @@ def test_the_accuracy_its_standard_error_and_what_is_missing_are_printed(rows, c
     assert first == said  # the sample's deviation over the root of 8, as lm-eval's
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_tables_as_pandas_writes_them_are_read(rows, kind):
-    """With counts as 12.0, as text or NaN, an empty response as NaN, and unknown columns."""
-    given = [answer(row, place) for place, row in enumerate(rows)]
-    frame = pd.DataFrame(given).assign(model="m", rank=range(len(given)))
-    frame["response"] = frame["response"].replace("", None)
-    frame["finish_reason"] = frame["finish_reason"].replace("stop", "eos_token")
-    {
-        "csv": lambda: frame.to_csv("given.csv", index=False, encoding="utf-8-sig"),
-        "jsonl": lambda: frame.to_json("given.jsonl", orient="records", lines=True),
-        "parquet": lambda: frame.to_parquet("given.parquet"),
-    }[kind]()
-    outcomes = score_responses(Path("rows.parquet"), [Path(f"given.{kind}")]).outcomes
-    wanted = [expected(row, each).outcome for row, each in zip(rows, given, strict=True)]
-    assert outcomes == {outcome: wanted.count(outcome) for outcome in wanted}
-
-
 ROW = {"id": "no", "response": ""}
 
 
@@ -158,7 +136,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):
 
 @pytest.mark.parametrize(("dataset", "said"), [
     ("empty", "empty must be a file that ends in .parquet, or a folder of these"),
-    ("twice", "twice must hold every puzzle once, got 'cogniload-.*' twice"),
+    ("twice", "twice must hold every puzzle once, got 12 ids again"),
     ("given.jsonl", "given.jsonl line 1: a row must be a puzzle of"),
     ("no.parquet", "No such file or directory: 'no.parquet'"),
 ])  # fmt: skip

@@ -201,14 +201,10 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
 @lru_cache(maxsize=2)
 def encoder_scores(texts: tuple[str, ...], encoder: str) -> Scores:
     """Return the cosines between a sentence encoder's vectors of queries and of sentences."""
-    vectors = encode(texts, encoder)
-    return lambda queries: np.array([encode([one], encoder)[0] for one in queries]) @ vectors.T
-
-
-def encode(texts: Sequence[str], encoder: str) -> np.ndarray:
-    """Return the unit vectors of texts: text x dimension."""
     settings = {"normalize_embeddings": True, "show_progress_bar": False}
-    return load_encoder(encoder).encode([text.strip() for text in texts], **settings)
+    encode = partial(load_encoder(encoder).encode, **settings)
+    vectors = encode([text.strip() for text in texts])
+    return lambda queries: np.array([encode([one])[0] for one in queries]) @ vectors.T
 
 
 @lru_cache(maxsize=2)

@@ -1,12 +1,43 @@
-"""Published puzzles: the card of a dataset repository, push and verify; what the Hub answers."""
+"""Published puzzles: `push` puts them on the Hub, and `verify` makes them again and compares.
 
+What is uploaded - Parquet files, a card, a Croissant file, an eval.yaml - is a pure function of the
+configurations that the repository then holds. So the same push again completes an upload that was
+interrupted. A folder or repository says which puzzles it holds: in the card, or in the
+manifest.json that `cogniload generate OUT/` writes, with the digest of each file.
+"""
+
+import json
 import re
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import ceil
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Any, NamedTuple
 
-from huggingface_hub import errors
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from huggingface_hub import HfApi, errors, get_token, snapshot_download
+from tqdm import tqdm
 
-from cogniload_gen.files import one_line
+from cogniload_gen.benchmarks import solve
+from cogniload_gen.files import one_line, whole_folder
+from cogniload_gen.grid import Source
+from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
+from cogniload_gen.shards import (
+    MANIFEST,
+    ROWS_PER_FILE,
+    Configuration,
+    PuzzleFiles,
+    configuration_of,
+    merge,
+    read_files,
+    read_manifest,
+    splits_of,
+)
+from cogniload_gen.tables import reading
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's name, user/name."""
@@ -15,29 +46,261 @@ KINDS = errors.HfHubHTTPError.__mro__
 HTTP_ERROR: type[BaseException] = KINDS[KINDS.index(OSError) - 1]
 """What the Hub's library raises where there is no answer at all (httpx's or requests' own)."""
 
-REASONS = {
-    401: "the token is not valid: run `hf auth login` or set HF_TOKEN",
-    403: "the token has no permission for it, or its owner must grant access first",
-    404: "there is no such repository, or the token may not see it",
-    412: "another push was faster: push again",
-}
-"""What a status of the Hub's answer means."""
-
 
 @contextmanager
 def hub_errors(repo: str) -> Iterator[None]:
-    """Make one line, an OSError, of what goes wrong between us and the Hub."""
+    """Make one line, an OSError, of what goes wrong between us and the Hub, in its words."""
     try:
         yield
     except (HTTP_ERROR, errors.LocalEntryNotFoundError, ConnectionError) as error:
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        kind = type(error)
-        if kind is errors.RepositoryNotFoundError:  # without a token, its status is 401
-            status = 404
-        reason = REASONS.get(status or 0) or one_line(f"{kind.__name__}: {error}")
-        what = "can't be reached" if status is None else "refused"
-        raise OSError(f"{repo}: the Hub {what}: {reason}") from None
+        answered = getattr(getattr(error, "response", None), "status_code", None)
+        what = "refused" if answered else "can't be reached"
+        words = one_line(f"{type(error).__name__}: {error}")
+        raise OSError(f"{repo}: the Hub {what}: {words}") from None
     except RuntimeError as error:  # of an upload, in which an error of any kind is the cause
         if error.__cause__ is None:
             raise
         raise OSError(f"{repo}: {one_line(f'{error} ({error.__cause__})')}") from None
+
+
+# --- Pushed ---------------------------------------------------------------------------------
+
+
+def push(
+    repo: str,
+    dataset: str = "cogniload",
+    *,
+    private: bool = False,
+    dry_run: Path | str | None = None,
+    **parameters: Any,
+) -> str:
+    """Publish puzzles in the dataset repository `repo` (user/name); the URL of the commit.
+
+    `dataset` and `parameters` are as `load_dataset` takes them, with `split` for one split. A
+    missing repository is created. The puzzles are a configuration in it; what was pushed before
+    stays. With `dry_run`, writes there what would be uploaded to an empty repository, and returns
+    its path. The same push again completes one that was interrupted.
+
+    Raises ValueError for a wrong parameter, or if the repository has a card that is not ours or is
+    public and `private` is true, FileExistsError if `dry_run` exists, OSError in one line if the
+    Hub can't be reached or refuses.
+    """
+    if not REPOSITORY.fullmatch(repo):
+        raise ValueError(f"the repository must be user/name, got {brief(repo)}")
+    new = configuration_of(dataset, **parameters)
+    if dry_run is not None:
+        with whole_folder(Path(dry_run)) as folder:
+            write_folder(folder, repo, new, [new])
+        return str(dry_run)
+    if get_token() is None:
+        raise PermissionError(f"{repo}: no token for the Hub: run `hf auth login` or set HF_TOKEN")
+    api = HfApi()
+    with hub_errors(repo):
+        api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
+        info = api.dataset_info(repo)
+        if private and not info.private:
+            raise ValueError(f"{repo} exists and is public: --private is for a new one")
+        published = _published(repo, info.sha)
+    with tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
+        write_folder(Path(temporary), repo, new, merge(published, new))
+        with hub_errors(repo):
+            return api.upload_folder(
+                repo_id=repo,
+                repo_type="dataset",
+                folder_path=temporary,
+                commit_message=f"Add {new.name}, {new.grid.split}",
+                parent_commit=info.sha,
+                # another release may have cut the same rows into more files
+                delete_patterns=[data_files(new, new.grid.split)],
+            ).commit_url
+
+
+def _published(repo: str, revision: str | None) -> list[Configuration]:
+    """Return what a repository holds at a revision, by its card; nothing if it has no card.
+
+    Raises ValueError if the card is not ours: it is not for us to replace.
+    """
+    try:
+        card = HfApi().hf_hub_download(repo, "README.md", repo_type="dataset", revision=revision)
+    except errors.LocalEntryNotFoundError:  # not reached, which is one of the next kind too
+        raise
+    except errors.EntryNotFoundError:
+        return []
+    return read_card(Path(card), repo)
+
+
+def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configuration]) -> None:
+    """Write what a push of `new` uploads to a repository that then holds `all`."""
+    (folder / "README.md").write_text(str(dataset_card(repo, all)), "utf-8")
+    description = json.dumps(croissant(repo, all), indent=2, ensure_ascii=False)
+    (folder / "croissant.json").write_text(description + "\n", "utf-8")
+    tasks = evaluation(all)
+    if tasks["tasks"]:
+        text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
+        (folder / "eval.yaml").write_text(text, "utf-8")
+    (folder / new.name).mkdir()
+    files = PuzzleFiles(folder / new.name, new, ROWS_PER_FILE)
+    for number in tqdm(range(len(files)), unit=" files", disable=None):
+        files.write(number)
+
+
+# --- Verified -------------------------------------------------------------------------------
+
+SHOWN = 10
+"""The differences that are named: one for each row group, at most."""
+
+
+class Verdict(NamedTuple):
+    """The rows that should be there, in how many files, and how many rows were made again.
+
+    `differences` are the first of what is wrong, a line each; none if all that was compared is the
+    same.
+    """
+
+    rows: int
+    files: int
+    made_again: int
+    differences: Sequence[str]
+
+    def __str__(self) -> str:
+        if self.differences:
+            return f"differs from its {self.rows} rows"
+        files = f"{self.files} file{'s' * (self.files != 1)}"
+        made = f"{self.made_again} made again, the same, and solved"
+        return f"is whole: {self.rows} rows in {files}; {made}"
+
+
+class _Group(NamedTuple):
+    """A row group: its file, its number there, its rows, and its first row in the source."""
+
+    file: Path
+    number: int
+    rows: int
+    source: Source
+    start: int
+
+
+_Part = tuple[Configuration, str, list[Path]]
+"""A configuration, one of its splits, and the files of it."""
+
+
+def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = None) -> Verdict:
+    """Compare the rows of `source` with those that the generator makes, and solve every puzzle.
+
+    `source` is a folder of `push`, its repository on the Hub (user/name), or a folder of `generate
+    OUT/`, whose files are also compared with their digests. Of the row groups, a share `sample`
+    (above 0, up to 1) is made again, at least one; none where files are missing or changed. A
+    tokenizer by which contexts are measured is loaded only if it is the one given.
+
+    Raises ValueError if there is no such folder, if what says which puzzles it holds is not ours,
+    of another generator version or of another tokenizer, and for a broken file; FileNotFoundError
+    if it says nothing; OSError if the Hub can't be reached.
+    """
+    folder = Path(source)
+    is_generated = (folder / MANIFEST).exists()
+    parts, wrong = (_find_generated if is_generated else _find_pushed)(folder, tokenizer)
+    groups: list[_Group] = []
+    for puzzles, split, files in [] if wrong else parts:
+        groups += (found := _groups(puzzles.source(split), files))
+        if (rows := sum(group.rows for group in found)) != len(puzzles.grid):
+            of = data_files(puzzles, split)
+            wrong.append(f"{of} must have {len(puzzles.grid)} rows, got {rows}")
+    made_again, count = 0, ceil(sample * len(groups))
+    chosen = [groups[place * len(groups) // count] for place in range(count)]
+    for group in tqdm([] if wrong else chosen, unit=" row groups", disable=None):
+        if len(wrong) < SHOWN:
+            wrong += _differences(group)
+            made_again += group.rows
+    rows = sum(len(puzzles.grid) for puzzles, *_ in parts)
+    return Verdict(rows, sum(len(files) for *_, files in parts), made_again, wrong[:SHOWN])
+
+
+def check_share(share: Any) -> float:
+    """Return 0.01 of "1%", and 1 of None."""
+    match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", "100%" if share is None else str(share))
+    if not match or not 0 < float(match[1]) <= 100:
+        allowed = "a percentage above 0% and up to 100%, such as 1%"
+        raise ValueError(f"--sample must be {allowed}, got {brief(share)}")
+    return float(match[1]) / 100
+
+
+def _differences(group: _Group) -> Iterator[str]:
+    where = f"{group.file.parent.name}/{group.file.name}"
+    with reading(group.file), pq.ParquetFile(group.file) as file:
+        there = file.read_row_group(group.number)
+    made = pa.concat_tables(group.source.tables(group.start, group.start + group.rows))
+    if not there.equals(made):
+        rows = range(group.rows)
+        first = next(row for row in rows if not there.slice(row, 1).equals(made.slice(row, 1)))
+        yield f"{where} row {group.start + first} is not as made"
+        return
+    for row in there.select(["id", "puzzle", "answer"]).to_pylist():
+        if solve(row["puzzle"]) != row["answer"]:
+            yield f"{where} ({row['id']}): the solver reads another answer"
+
+
+def _check(puzzles: Configuration, source: Path, tokenizer: str | None) -> None:
+    """Raise ValueError if this release makes other puzzles, or if it may not load a tokenizer."""
+    of, ours = f"{source}: {puzzles.name}", puzzles.benchmark.version
+    if (version := puzzles.grid.version) != ours:
+        hint = f"this release makes version {ours} again"
+        raise ValueError(f"{of} is of generator version {version}; {hint}")
+    measure = puzzles.grid.options.get("tokenizer")
+    if measure not in (None, tokenizer):
+        hint = "pass --tokenizer with its name to load it"
+        raise ValueError(f"{of} measures by the tokenizer {brief(measure)}: {hint}")
+
+
+def _find_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Part], list[str]]:
+    files = read_files(folder)
+    _check(files.configuration, folder, tokenizer)
+    strays = sorted({path.name for path in folder.glob("*.parquet")} - {*files.names})
+    wrong = [f"{folder / stray} is not of these puzzles" for stray in strays]
+    if "files" not in read_manifest(folder):
+        there = sum((folder / name).exists() for name in files.names)
+        so_far = f"{there} of {len(files)} files are there; the same generate command goes on"
+        wrong = [f"{folder}: {so_far}"]
+    paths = [folder / name for name in files.names]
+    for number, path in enumerate([] if wrong else paths):
+        if not files.is_whole(number):
+            how = "has changed since it was written" if path.exists() else "is missing"
+            wrong.append(f"{path} {how}")
+    return [(files.configuration, files.grid.split, paths)], wrong
+
+
+def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Part], list[str]]:
+    folder = source
+    if not source.is_dir():
+        if source.exists() or not REPOSITORY.fullmatch(str(source)):
+            raise ValueError(f"{source} must be a folder or a repository user/name")
+        folder = _download(str(source), ["README.md"])
+    elif not (source / "README.md").exists():
+        folders = "manifest.json, as `cogniload generate OUT/` writes it, or README.md, the card"
+        raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
+    splits = splits_of(read_card(folder / "README.md", str(source)))
+    for puzzles, _ in splits:
+        _check(puzzles, source, tokenizer)
+    if folder != source:
+        patterns = [data_files(*each) for each in splits]
+        folder = _download(str(source), patterns, revision=folder.name)
+    return [(*each, sorted(folder.glob(data_files(*each)))) for each in splits], []
+
+
+def _groups(source: Source, files: list[Path]) -> list[_Group]:
+    groups, start = [], 0
+    for file in files:
+        with reading(file):
+            about = pq.read_metadata(file)
+        for number in range(about.num_row_groups):
+            rows = about.row_group(number).num_rows
+            groups.append(_Group(file, number, rows, source, start))
+            start += rows
+    return groups
+
+
+def _download(repo: str, patterns: list[str], revision: str | None = None) -> Path:
+    """Return the folder that has some files of a repository; its name is the revision's."""
+    with hub_errors(repo):
+        return Path(
+            snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
+        )

@@ -73,16 +73,6 @@ def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_server_that_never_answers_ends_a_run(kind):
-    design, puzzles = MODELS[kind][0](), []
-    while not design.done:
-        puzzles += design.ask()
-        design.lose(puzzles)
-    assert len(puzzles) == len(set(puzzles)) == design.budget
-    assert design.batches[-1].n == 0
-
-
-@pytest.mark.parametrize("kind", MODELS)
 def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
     batches, design = undisturbed_run(kind)
     asked = [puzzle for batch in batches for puzzle in batch]

@@ -1,7 +1,5 @@
 """A change of accuracy with time is seen, and nothing else is taken for one."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -32,18 +30,6 @@ def test_how_often_a_change_is_seen(after, least, most):
     found = [" ".join(question_drift(*answers(seed, after))) for seed in range(100)]
     assert least <= sum(map(bool, found)) <= most
     assert all("fewer are solved" in sentence for sentence in found if sentence and after < 1)
-
-
-def test_cells_that_are_asked_once_are_compared_with_their_neighbours():
-    """Accuracy falls with both loads, and from 240 on it is half as high, or as before."""
-    cells = np.random.default_rng(0).permutation([*product(range(20), range(24))])
-    for after, least, most in ((1, 0, 4), (0.5, 90, 100)):
-        p = (1 - cells.sum(axis=1) / 50) * np.where(np.arange(480) < 240, 1, after)
-        falls = [
-            [*question_drift(cells, np.random.default_rng(seed).random(480) < p)]
-            for seed in range(100)
-        ]
-        assert least <= sum(map(bool, falls)) <= most
 
 
 def test_cells_vary_about_the_curve_as_a_dense_solution_has_it():

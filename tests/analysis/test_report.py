@@ -15,20 +15,16 @@ from lm_eval_layout import (
     BETA,
     GRID,
     SMALL,
-    make_factor_puzzle,
     make_puzzle,
     make_sample,
     make_samples,
-    write_factor_runs,
     write_run,
 )
 from report_reader import (
-    assert_latex_is_whole,
+    assert_links_lead_everywhere,
     assert_numbers_are_of_the_tables,
-    links_of,
     read_page,
     read_table,
-    written_files,
 )
 
 from cogniload_analysis import fit_load_glm, read_samples
@@ -160,22 +156,8 @@ def hostile_page(results, tmp_path_factory):
     return file
 
 
-@pytest.fixture(scope="module")
-def factor_page(tmp_path_factory):
-    """FACTOR's report, on a model whose name and responses attack the reader."""
-    folder = tmp_path_factory.mktemp("factor")
-    write_factor_runs(folder, HOSTILE_MODEL, {("symbolic", 0): (-0.05, 0.3)}, attempts=2)
-    attacks = [
-        make_sample(make_factor_puzzle(2, context=4000, index=index), response, "wrong_set")
-        for index, response in enumerate(hostile_responses())
-    ]
-    run = folder / "attacks"
-    write_run(run, HOSTILE_MODEL, attacks, task="factor_symbolic_4k", ensure_ascii=True)
-    return write_report(folder, folder / "out")
-
-
 @pytest.mark.parametrize("width", [390, 1100])
-@pytest.mark.parametrize("which", ["report", "hostile_page", "factor_page"])
+@pytest.mark.parametrize("which", ["report", "hostile_page"])
 def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(browser, request, which, width):
     page = request.getfixturevalue(which)
     browser.open(page, width)
@@ -210,20 +192,8 @@ def test_columns_sort_by_number_or_by_name_and_what_is_missing_stands_last(
     assert shown == [[*reversed(known), missing], [*known, missing]]
 
 
-def test_links_lead_to_all_files_and_to_all_parts_of_the_page(report, factor_page):
-    for file in (report, factor_page):
-        page = read_page(file)
-        ids = page.xpath("//@id")
-        assert len(set(ids)) == len(ids)
-        links = links_of(page)
-        anchors = {link[1:] for link in links if link.startswith("#")}
-        assert anchors <= set(ids)
-        for element in page.cssselect("section.table, figure, article, h2"):
-            assert element.get("id") in anchors
-        written = written_files(file.parent)
-        assert {link for link in links if "/" in link} | {"report.html"} == written
-        for table in file.parent.rglob("*.tex"):
-            assert_latex_is_whole(table.read_text())
+def test_links_lead_to_all_files_and_to_all_parts_of_the_page(report):
+    assert_links_lead_everywhere(report)
 
 
 def test_hostile_responses_show_as_text(browser, hostile_page):
@@ -244,10 +214,9 @@ def test_hostile_responses_show_as_text(browser, hostile_page):
     assert "49" not in template
 
 
-@pytest.mark.parametrize(("which", "runs"), [("report", "runs"), ("factor_page", "factor_runs")])
-def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
-    browser.open(request.getfixturevalue(which), 1100)
-    assert HOSTILE_MODEL in browser.evaluate(f"document.getElementById('{runs}').textContent")
+def test_a_hostile_model_name_shows_as_text(browser, report):
+    browser.open(report, 1100)
+    assert HOSTILE_MODEL in browser.evaluate("document.getElementById('runs').textContent")
     assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
 
 

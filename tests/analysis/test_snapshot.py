@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from report_reader import page_text, read_page
+from report_reader import assert_links_lead_everywhere, page_text, read_page
 
 from cogniload_analysis.report.write import write_report
 
@@ -22,7 +22,9 @@ def lines_of(page):
 
 def test_a_page_reads_as_it_did(undrawn, simulated, tmp_path):
     """Renew the snapshot with RENEW=1 pytest tests/analysis/test_snapshot.py; read the diff."""
-    text = lines_of(read_page(write_report(simulated, tmp_path)))
+    page = write_report(simulated, tmp_path)
+    assert_links_lead_everywhere(page)
+    text = lines_of(read_page(page))
     snapshot = Path(__file__).with_name("data") / "simulated.txt"
     if "RENEW" in os.environ:
         snapshot.write_text(text, "utf-8")

@@ -18,7 +18,6 @@ from cogniload_gen.grid import language_of, other_language
 from cogniload_gen.hub.card import dataset_card
 from cogniload_gen.shards import configuration_of, read_entry
 from cogniload_gen.task_puzzles import make_puzzles
-from cogniload_gen.twins import Chosen, twins_of
 
 DATA = Path(__file__).parent / "data"
 KNOWN = tomllib.loads((DATA / "languages.toml").read_text("utf-8"))
@@ -151,8 +150,7 @@ def test_tasks_cards_and_twins_take_the_language(language):
     sets = [configuration_of("cogniload", **grid, language=code) for code in ("en", language)]
     cards = [dataset_card("user/name", some).data for some in (sets[:1], sets[1:], sets)]
     assert [card["language"] for card in cards] == [["en"], [language], ["en", language]]
-    puzzle = Chosen(named("cogniload"), rows[0], named("cogniload").address(rows[0]), ["again"])
-    (again,) = twins_of(puzzle)
+    again = named("cogniload").remake(rows[0], "again")
     assert again == rows[0] | {"id": f"{rows[0]['id']}~again"}
     published = sets[1]
     assert f"language{language}" in published.name

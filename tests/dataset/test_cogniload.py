@@ -135,10 +135,9 @@ def test_plain_load_dataset_makes_the_split_that_is_asked_for():
 
 
 @pytest.mark.parametrize("load", [load_dataset, datasets.load_dataset])
-@pytest.mark.parametrize("split", ["all", "train[:3]"])
-def test_a_part_of_a_split_is_no_stream(load, split):
-    with pytest.raises(ValueError, match=r"split of a stream must be one of train, .* take\(10\)"):
-        load("cogniload", split=split, streaming=True, d=1, N=5)
+def test_a_part_of_a_split_is_no_stream(load):
+    with pytest.raises(ValueError, match=r"train\[:3\]"):
+        load("cogniload", split="train[:3]", streaming=True, d=1, N=5)
 
 
 def oldest_requirements() -> list[str]:

@@ -8,7 +8,6 @@ from grids import factor_grid, factor_source
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, solve
-from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
 from cogniload_gen.factor.training import select_training_set
 
 SYMBOLIC = {"suite": "symbolic", "N": [1, 4, 9], "context": [0, 300], "num_puzzles": 7}
@@ -60,16 +59,6 @@ def test_the_paper_s_grids_are_the_defaults():
     realistic = load_dataset("factor", suite="realistic", split="test", streaming=True)
     first = list(realistic.take(19))
     assert [row["op"] for row in first] == list(range(2, 21))
-
-
-def test_the_cache_is_used_again_and_holds_the_generator_version():
-    given = {"suite": "symbolic", "num_puzzles": 2, "split": "test"}
-    first = load_dataset("factor", **given, N=3)
-    assert first.cache_files == load_dataset("factor", **given, N=[3]).cache_files
-    versions = f"{SYMBOLIC_VERSION}.{REALISTIC_VERSION}"
-    assert f"-generator-{versions}" in first.cache_files[0]["filename"]
-    assert f"/{SYMBOLIC_VERSION}.0.0/" in first.cache_files[0]["filename"]
-    assert first.cache_files != load_dataset("factor", **given, N=4).cache_files
 
 
 def test_the_tokenizer_sizes_the_filler_and_nothing_else():

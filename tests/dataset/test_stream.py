@@ -77,12 +77,6 @@ def test_stopped_at_row_k_it_resumes_with_row_k_plus_1(view):
         assert list(islice(resumed, 3)) == expected[k : k + 3]
 
 
-def test_it_starts_at_any_index_without_making_those_before():
-    assert ids(endless(first_index=100), 50) == expected_ids()[400:450]
-    finite = load_dataset("cogniload", split="train", **GRID, first_index=100, num_puzzles=5)
-    assert finite["id"] == expected_ids()[400:420]
-
-
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_workers_together_read_the_beginning_of_one_stream(workers):
     stream = endless().select_columns(["id", "d", "N"])

@@ -309,18 +309,6 @@ def test_context(noise, tokenizer):
             assert abs(tokens - context) <= max(16, 0.01 * context)
 
 
-def test_sentences_stand_anywhere_in_the_noise():
-    """Their places are uniform over the boundaries, both ends included."""
-    places = []
-    for row in rows(4, 150, 4000, "general"):
-        sentences = re.split(r"(?<=\.) ", row["puzzle"].split("\n")[0].removeprefix("Problem: "))
-        is_noise = np.array([not RELATION.fullmatch(sentence) for sentence in sentences])
-        before = is_noise.cumsum()[~is_noise]
-        places += (before / is_noise.sum()).tolist()
-    assert {0, 1} <= set(places)
-    assert kstest(places, "uniform").pvalue > 0.001
-
-
 @pytest.mark.parametrize(
     ("context", "tokenizer", "message"),
     [

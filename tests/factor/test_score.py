@@ -232,11 +232,6 @@ def test_much_text_is_read_in_time(unit):
             read_number(response)
 
 
-def test_the_end_of_a_response_is_read():
-    assert read("The answer is v3." + 30_000 * " \n") == {"v3"}
-    assert read("The answer is v3.\n" + 10_000 * "v4 = 1\n") is None
-
-
 @pytest.mark.parametrize(
     ("number", "name"),
     [

@@ -57,11 +57,6 @@ def test_a_wrong_change_is_refused(suite, twin, reason):
         generate_factor(suite, **GRIDS[suite], twin=twin)
 
 
-def test_training_sets_have_no_twins():
-    with pytest.raises(ValueError, match="twin"):
-        generate_factor("symbolic", split="clean", num_puzzles=1, twin="again")
-
-
 def test_needed_is_the_least_that_determines_the_answer():
     for row in generate_factor("realistic", op=[3, 8], num_puzzles=5, twin="needed").to_pylist():
         text, question = row["puzzle"].split("\n\n", 1)

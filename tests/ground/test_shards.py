@@ -78,24 +78,6 @@ def test_any_number_of_shards_in_any_order_writes_the_same(
     assert "18 puzzles in 5 files" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("dataset", "parameters"), [
-    ("cogniload", {"trace": True, "split": "train", "seed": 3}),
-    ("factor", {"suite": "symbolic", "N": [3, 5], "context": [0, 50]}),
-    ("factor", {"suite": "realistic", "op": 3, "context": [0, 400], "noise": "general"}),
-])  # fmt: skip
-def test_every_benchmark_and_option(tmp_path, dataset, parameters):
-    knobs = KNOBS if dataset == "cogniload" else {}
-    for name, order in (("a", (0, 1, 2)), ("b", (2, 0, 1))):
-        asked = knobs | parameters | {"num_puzzles": 12 // (1 if knobs else 2)}
-        files = puzzle_files(tmp_path / name, dataset, rows_per_file=9, **asked)
-        for number in [each for each in order if each < len(files)]:
-            files.make(number)
-        assert files.finish() == len(files) > 1
-    assert bytes_of(tmp_path / "a") == bytes_of(tmp_path / "b")
-    tables = [pq.read_table(file) for file in sorted((tmp_path / "a").glob("*.parquet"))]
-    assert pa.concat_tables(tables).equals(pa.concat_tables(files.source.tables()))
-
-
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
 def test_stopped_at_any_moment_it_goes_on(folder, stop):
     """Somewhere in the work for its fourth file."""
@@ -188,10 +170,3 @@ def test_a_wrong_request_is_one_line(folder, capsys, arguments, said):
     (folder.parent / "other" / "mine.parquet").touch()
     assert said in refusal(capsys, "generate", *arguments)
     assert not folder.exists()
-
-
-def test_what_is_made_is_said_before(folder, capsys):
-    main(["generate", "out/", *GRID, "--shard", "2/5"])
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == "out/: 18 puzzles in 5 files, of which shard 2/5 makes 1"
-    assert second == "out/: 1 of 5 files are there; other shards make the rest"

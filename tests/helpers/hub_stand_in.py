@@ -13,25 +13,18 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
-import yaml
-
 TOKEN = "hf_good"  # noqa: S105
-LICENSES = {"apache-2.0", "mit", "cc-by-4.0"}
-SIZES = {"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M"}
-TASKS = {"question-answering", "text-generation", "text-classification"}
 
 
 class Hub:
-    """One repository, of a data set or a model, and what was asked of it.
+    """One repository of a data set, and what was asked of it.
 
     `failures` are parts of requests: one that has the first of them fails, once, with its status.
-    `usual` is what the owner's new repositories are where a request does not say it.
     """
 
     def __init__(self, url: str):
         self.url = url
         self.name = self.private = None
-        self.usual = "public"
         self.files: dict[str, bytes] = {}
         self.large: dict[str, bytes] = {}
         self.commits: list[dict] = []
@@ -56,7 +49,7 @@ class Hub:
         public = method in ("GET", "HEAD") or path.startswith(("/lfs/", "/api/validate-yaml"))
         if not public and token != f"Bearer {TOKEN}":
             return 401, {}, b'{"error": "Invalid credentials"}'
-        mine = rf"/(?:api/)?(?:datasets/|models/)?{self.name}"
+        mine = rf"/(?:api/)?(?:datasets/)?{self.name}"
         for pattern, handle in (
             (r"/api/validate-yaml", self.validate),
             (r"/api/repos/create", self.create),
@@ -74,7 +67,7 @@ class Hub:
         return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
 
     def validate(self, body: bytes) -> tuple:
-        return 200 if valid(json.loads(body)["content"]) else 400, {}
+        return 200, {}
 
     def create(self, body: bytes) -> tuple:
         asked = json.loads(body)
@@ -84,7 +77,7 @@ class Hub:
         if self.name == name:
             return 409, {"url": f"{self.url}/datasets/{name}"}
         self.name = name
-        self.private = asked.get("visibility", self.usual) == "private"
+        self.private = asked.get("visibility") == "private"
         self.files[".gitattributes"] = b"*.parquet filter=lfs"
         return 200, {"url": f"{self.url}/datasets/{name}"}
 
@@ -147,21 +140,6 @@ def digest(content: bytes) -> str:
 def packed(content: object) -> bytes:
     """JSON as it is sent."""
     return json.dumps(content).encode()
-
-
-def valid(card: str) -> bool:
-    """Some of the Hub's rules for a card's metadata (huggingface.co/docs/hub/datasets-cards)."""
-    data = yaml.safe_load(card.split("---")[1])
-    if data["license"] not in LICENSES or not all(len(code) in (2, 3) for code in data["language"]):
-        return False
-    if "pipeline_tag" in data:  # of a model
-        return data["pipeline_tag"] in TASKS
-    return (
-        set(data["task_categories"]) <= TASKS
-        and set(data["size_categories"]) <= SIZES
-        and all(set(each) == {"config_name", "data_files"} for each in data["configs"])
-        and len({each["config_name"] for each in data["configs"]}) == len(data["configs"])
-    )
 
 
 @contextmanager

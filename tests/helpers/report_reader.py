@@ -53,6 +53,21 @@ def assert_latex_is_whole(latex):
         assert plain.count("&") == (0 if text is caption else len(layout) - 1), text
 
 
+def assert_links_lead_everywhere(file):
+    """Assert that a page links to every file beside it and to its own parts, each once named."""
+    page = read_page(file)
+    ids = page.xpath("//@id")
+    assert len(set(ids)) == len(ids)
+    links = links_of(page)
+    anchors = {link[1:] for link in links if link.startswith("#")}
+    assert anchors <= set(ids)
+    for element in page.cssselect("section.table, figure, article, h2"):
+        assert element.get("id") in anchors
+    assert {link for link in links if "/" in link} | {file.name} == written_files(file.parent)
+    for table in file.parent.rglob("*.tex"):
+        assert_latex_is_whole(table.read_text())
+
+
 def said_of_runs(page, prefix=""):
     """Return what the page says of its first adaptive run."""
     section = next(page.get_element_by_id(f"{prefix}adaptive-runs").iterancestors("details"))

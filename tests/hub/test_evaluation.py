@@ -9,7 +9,7 @@ from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from cogniload_gen import benchmarks
-from cogniload_gen.hub.push import push, write_folder
+from cogniload_gen.hub import push, write_folder
 from cogniload_gen.shards import configuration_of
 
 GRIDS = {
@@ -23,12 +23,7 @@ GRIDS = {
 def published(request, tmp_path, monkeypatch):
     """A benchmark's small grid in a folder that Inspect takes for me/puzzles on the Hub."""
     folder = tmp_path / "folder"
-    push(
-        "me/puzzles",
-        benchmarks.named(request.param).dataset,
-        **GRIDS[request.param],
-        dry_run=folder,
-    )
+    push("me/puzzles", request.param.partition("-")[0], **GRIDS[request.param], dry_run=folder)
     load = hf.hf_dataset
     path = folder.joinpath
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda filename, **_: path(filename))
@@ -44,12 +39,8 @@ def test_inspect_reads_the_file_and_its_rows(published):
     names = [path.name for path in folder.iterdir() if path.is_dir()]
     assert [HFTask.model_validate(task).id for task in told["tasks"]] == names
     (task,) = task_create_from_hf("hf/me/puzzles")
-    rows = (
-        benchmarks.datasets()[benchmarks.named(name).dataset]
-        .puzzles(**GRIDS[name])
-        .table()
-        .to_pylist()
-    )
+    dataset = benchmarks.datasets()[name.partition("-")[0]]
+    rows = dataset.puzzles(**GRIDS[name]).table().to_pylist()
     assert [(s.input, s.target) for s in task.dataset] == [(r["puzzle"], r["answer"]) for r in rows]
     for sample, row in zip(task.dataset, rows, strict=True):
         assert sample.metadata["id"] == row["id"]

@@ -12,7 +12,7 @@ import yaml
 from command_line import main, refusal
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.hub.push import push
+from cogniload_gen.hub import push
 from cogniload_gen.shards import puzzle_files
 
 GRID = {"d": [1, 3], "N": [5, 20], "rho": 50.0, "num_puzzles": 3}
@@ -148,7 +148,6 @@ def sign(out, **changes):
 @pytest.mark.parametrize(("damage", "said"), [
     (lambda out: (out / "manifest.json").write_text("[1]"), "manifest.json must be what "),
     (partial(sign, generator_version=2), "is of generator version 2; this release makes version 1"),
-    (partial(sign, rows_per_file=0), "rows_per_file must be an integer in 1.."),
     (partial(sign, parameters=[]), "no entry of puzzles is "),
     (lambda out: (out / "manifest.json").unlink(), "must hold manifest.json, .* or README.md"),
 ])  # fmt: skip
@@ -162,31 +161,22 @@ def entry(data):
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda data: data.pop("puzzles"), "no entry of puzzles is None"),
-    (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
-    (lambda data: entry(data).update(splits=["dev"]), "splits must be one of train, "),
-    (lambda data: entry(data).update(parameters=3), "no entry of puzzles is "),
-    (lambda data: entry(data)["parameters"].update(d=[13]), "d must be an integer in 1..12"),
-    (lambda data: entry(data)["parameters"].update(x=1), "CogniLoad takes d, .*got 'x'"),
+    (lambda data: data.pop("puzzles"), "not write: no entry of puzzles is None"),
+    (lambda data: entry(data).update(benchmark="x"), "not write: benchmark must be one of cog"),
+    (lambda data: entry(data)["parameters"].update(d=[13]), "not write: d must be an integer"),
+    (lambda data: entry(data).update(generator_version=2), "this release makes version 1"),
 ])  # fmt: skip
 def test_a_card_that_is_not_ours_is_unknown(pushed, capsys, change, message):
     rewrite_card(pushed, change)
-    error = refusal(capsys, "verify", "out")
-    assert error.startswith("out has a card that `cogniload push` did not write: ")
-    assert re.search(message, error)
-
-
-@pytest.mark.parametrize(("damage", "message"), [
-    (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "can't be read: "),
-    (lambda out, _: (out / "README.md").write_text("---\n: [\n---\n"), "push` did not write"),
-    (lambda out, _: (out / "README.md").write_bytes(b"\xff"), "push` did not write"),
-    (lambda out, _: rewrite_card(out, lambda data: entry(data).update(generator_version=2)),
-     "is of generator version 2; this release makes version 1"),
-])  # fmt: skip
-def test_damaged_files_are_unknown(pushed, capsys, damage, message):
-    (file,) = (pushed / NAME).glob("*.parquet")
-    damage(pushed, file)
     assert re.search(message, refusal(capsys, "verify", "out"))
+
+
+def test_damaged_files_are_unknown(pushed, capsys):
+    (file,) = (pushed / NAME).glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-9])
+    assert "can't be read: " in refusal(capsys, "verify", "out")
+    (pushed / "README.md").write_text("---\n: [\n---\n")
+    assert "push` did not write" in refusal(capsys, "verify", "out")
 
 
 @pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])

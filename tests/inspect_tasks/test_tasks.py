@@ -124,9 +124,11 @@ def test_a_fit_has_a_metric_for_each_number_that_is_determined():
     right = [int(rng.random() < 1 / (1 + row["N"] / 60 + row["d"] / 9)) for row in rows]
     scores = [
         SampleScore(
-            score=Score(value="C" if acc else "I", metadata={"acc": acc}), sample_metadata=row
+            score=Score(value="C" if acc else "I", metadata={"acc": acc}),
+            sample_metadata=row,
+            sample_id=number,
         )
-        for row, acc in zip(rows, right, strict=True)
+        for number, (row, acc) in enumerate(zip(rows, right, strict=True))
     ]
     frame = pd.DataFrame(rows).assign(rho=0.5, correct=right)
     ECL50 = fit_load_glm(frame).thresholds().ECL50

@@ -15,9 +15,6 @@ import pandas as pd
 
 from cogniload_analysis.adaptive.design import Batch, Design, batch_size
 from cogniload_analysis.display.figures import COLOURS, Panel, Series
-from cogniload_analysis.sentences import Sentences
-
-say = Sentences("replay")
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
 SETTINGS = ("goal", "target", "budget", "N")
@@ -101,15 +98,11 @@ def run_row(run: Replay) -> dict[str, Any]:
     """
     design, estimate = run.design, run.estimate
     after_pilot = run.batches[min(1, len(run.batches) - 1)]
+    named = ("goal", "target", "relative", "wanted", "budget")
     return {
         **run.about,
-        "goal": design.goal,
-        "target": design.target,
-        "relative": design.relative,
-        "wanted": design.wanted,
-        "budget": design.budget,
-        "smallest_N": design.N[0],
-        "largest_N": design.N[1],
+        **{name: getattr(design, name) for name in named},
+        **dict(zip(("smallest_N", "largest_N"), design.N, strict=True)),
         "prior": run.prior,
         "same_prior": run.same_prior,
         "n": estimate.n,
@@ -129,23 +122,14 @@ def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
     the posterior), width (as in `run_row`) and puzzles. The last row of a run is what is known at
     the end.
     """
-    rows = [
-        {
-            **run.about,
-            "goal": run.design.goal,
-            "relative": run.design.relative,
-            "batch": number,
-            "n": batch.n,
-            "value": batch.value,
-            "low": batch.low,
-            "high": batch.high,
-            "width": run.design.half_width(batch),
-            "puzzles": len(batch.puzzles),
-        }
+    return pd.DataFrame(
+        {**run.about}
+        | {"goal": run.design.goal, "relative": run.design.relative, "batch": number}
+        | {name: getattr(batch, name) for name in ("n", "value", "low", "high")}
+        | {"width": run.design.half_width(batch), "puzzles": len(batch.puzzles)}
         for run in replays
         for number, batch in enumerate(run.batches, start=1)
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def level_table(cells: pd.DataFrame, load: str) -> pd.DataFrame:
@@ -182,30 +166,30 @@ def set_ends(low: float, high: float) -> str:
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
     width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))
-    flags = [say_flag(flag) for flag in row["flags"].split(" | ") if flag]
-    plural = {"s": "s" * (row["n"] != 1), "es": "es" * (row["batches"] != 1)}
+    flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
     return [
-        say("chosen", row, **plural),
-        *say_stop(row),
-        say("width", row, first=first, last=width),
+        f"An adaptive design chose these puzzles, towards {row['wanted']} with at most "
+        f"{row['budget']:,}: {row['n']:,} puzzle{'s' * (row['n'] != 1)} in {row['batches']:,} "
+        f"batch{'es' * (row['batches'] != 1)}.",
+        *_say_stop(row["stopped"], row["prior"], row["same_prior"]),
+        f"The 95 % interval of {row['goal']} had a half-width of {first} after the first batch, "
+        f"and {width} at the end.",
         *own,
-        *(flags or [say("no_flag")]),
+        *(flags or ["No check of the run found anything that speaks against these."]),
     ]
 
 
-def say_flag(flag: str) -> str:
-    """Say what a reader of an estimate should know."""
-    return say("flag", flag=flag)
-
-
-def say_stop(row: Mapping[Any, Any]) -> list[str]:
+def _say_stop(reason: str, prior: str, same_prior: bool) -> list[str]:
     """Say why a run stopped, and whether the replay has the prior of the run."""
-    reason = row["stopped"]
-    if not row["same_prior"]:
-        known = say("enough" if reason else "no_reason", row)
-        return [say("other_prior", row, known=known)]
-    prior = [] if row["prior"] == "published" else [say("prior", row)]
-    return [say("stopped", row) if reason else say("ended", row), *prior]
+    if not same_prior:
+        known = f"they were enough, since {reason}" if reason else "they give no reason to stop"
+        return [
+            "Its prior is not at hand, as the results keep no more than its digest; what stands "
+            f"here is what the answers say under the {prior} prior. Under that, {known}."
+        ]
+    ended = "The samples end before it had a reason to stop."
+    said = [f"It stopped there, since {reason}." if reason else ended]
+    return said if prior == "published" else [*said, f"The prior was the {prior} one."]
 
 
 # --- Drawn -----------------------------------------------------------------------------------

@@ -318,7 +318,7 @@ def fit_load_glm(
         )
     cells, rates = count_cells(frame), guess_rates(frame, guess)
     names = [*TERMS, *INTERACTIONS] if interactions else [*TERMS]
-    problems = find_problems(cells, names, penalised=penalised)
+    problems = _find_problems(cells, names, penalised=penalised)
     terms = [term for term in names if term not in problems]
     names += [LAPSE] * lapse
     estimate = _Estimate(pd.Series(dtype=float), pd.DataFrame(dtype=float))
@@ -512,7 +512,7 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     `frame` as for `fit_load_glm`. Appendix F.
     """
     cells = count_cells(frame)
-    problems = find_problems(cells, TERMS)
+    problems = _find_problems(cells, TERMS)
     if problems:
         return RhoComparison(problem=next(iter(problems.values())))
     linear, quadratic = (
@@ -529,7 +529,7 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
     """
     cells = count_cells(frame)
     terms = (*TERMS, *INTERACTIONS)
-    problems = find_problems(cells, terms)
+    problems = _find_problems(cells, terms)
     if problems:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(problems.values())))
@@ -598,7 +598,7 @@ def load_design(
     return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
 
 
-def find_problems(
+def _find_problems(
     cells: pd.DataFrame, terms: Sequence[str], *, penalised: bool = False
 ) -> dict[str, str]:
     """Return why terms can't be estimated from counted cells, by term; empty if all can."""
@@ -669,24 +669,31 @@ def _import_firthmodels() -> ModuleType:
 def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
     design, answers, counts = _count_answers(cells, terms)
-    index = list(terms)
-    # Of loads on scales of their own, the search may miss the maximum. Without centring, each
-    # coefficient is only scaled, and so are the ends of its profile.
-    scale = design.std(ddof=0).where(design.nunique() > 1, 1.0)
     model = _import_firthmodels().FirthLogisticRegression(
         backend="numpy", fit_intercept=False, max_iter=500, gtol=1e-4, xtol=1e-6
     )
-    with warnings.catch_warnings():
-        # What didn't converge is NaN in the results, or refused below.
-        warnings.simplefilter("ignore")
-        model.fit((design / scale).to_numpy(), answers, sample_weight=counts)
-        if not model.converged_:
-            raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
-        profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
-        pvalues = pd.Series(model.lrt().lrt_pvalues_, index)
-    params = model.coef_ / scale
-    p = expit(design @ params)
+    found = pd.DataFrame(np.nan, [*terms], ["params", "p", "low", "high"])
+    for term in terms:
+        # Of loads on scales of their own, or of rho beside its square, the search may miss the
+        # maximum. Beside an orthonormal basis of the other columns, what a column has apart from
+        # them keeps its coefficient.
+        basis = np.linalg.qr(design.drop(columns=term))[0] * len(design) ** 0.5
+        apart = design[term] - basis @ (basis.T @ design[term]) / len(design)
+        scale = (apart**2).mean() ** 0.5
+        with warnings.catch_warnings():
+            # What didn't converge is NaN in the results, or refused below.
+            warnings.simplefilter("ignore")
+            model.fit(np.column_stack([apart / scale, basis]), answers, sample_weight=counts)
+            if not model.converged_:
+                raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
+            low, high = model.conf_int(1 - CONFIDENCE, method="pl", features=[0], max_iter=200)[0]
+            p = model.lrt(features=[0]).lrt_pvalues_[0]
+        at = model.coef_[0]
+        # The search for an end may stop at another place, on the wrong side.
+        low, high = low if low < at else np.nan, high if high > at else np.nan
+        found.loc[term] = [at / scale, p, low / scale, high / scale]
+    p = expit(design @ found["params"])
     information = design.T @ design.mul(counts * p * (1 - p), axis=0)
-    covariance = pd.DataFrame(np.linalg.inv(information), index, index)
-    ends = pd.DataFrame(profile, index, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
-    return _Estimate(params, covariance, pvalues=pvalues, profile=ends)
+    covariance = pd.DataFrame(np.linalg.inv(information), [*terms], [*terms])
+    profile = found[["low", "high"]].reindex(TERMS)
+    return _Estimate(found["params"], covariance, pvalues=found["p"], profile=profile)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 from scipy.stats import chi2
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
@@ -42,11 +41,10 @@ class StepHazard:
     """The hazard of the first error at a statement, fitted to the responses of one model.
 
     `params`, `bse` and `pvalues` are indexed by TERMS; what the data can't estimate is NaN, and
-    `problems` says why, by term. `trials` has a row for each statement at risk, with the TERMS,
-    `error` and `hazard` (fitted). `slips` are the first errors per 1,000 statements by kind,
-    `accuracy` the predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio
-    p of dropping `position`: small where the hazard grows or falls along the response. `responses`
-    and `unread` are counts.
+    `problems` says why, by term. `trials` has a row for each statement at risk, with the TERMS and
+    `error`. `slips` are the first errors per 1,000 statements by kind. `trend_p` is the
+    likelihood-ratio p of dropping `position`: small where the hazard grows or falls along the
+    response. `responses` and `unread` are counts.
     """
 
     params: pd.Series
@@ -54,7 +52,6 @@ class StepHazard:
     pvalues: pd.Series
     trials: pd.DataFrame
     slips: pd.DataFrame
-    accuracy: pd.DataFrame
     trend_p: float
     responses: int
     unread: int
@@ -63,23 +60,6 @@ class StepHazard:
     def conf_int(self) -> pd.DataFrame:
         """Return the 95 % Wald intervals of the coefficients, in the columns low and high."""
         return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
-
-    def summary(self) -> str:
-        """Return the fit and what follows from it as text."""
-        table = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
-        head = (
-            f"Step hazard: {self.responses} responses read ({self.unread} not), "
-            f"{len(self.trials)} statements at risk, {int(self.trials['error'].sum())} first errors"
-        )
-        parts = [
-            head,
-            table.join(self.conf_int()).to_string(float_format="{:.4f}".format),
-            f"hazard along the response: p = {self.trend_p:.3g}",
-            "slips per 1,000 statements\n" + self.slips.to_string(float_format="{:.2f}".format),
-            "accuracy\n" + self.accuracy.to_string(float_format="{:.3f}".format, index=False),
-            *(f"{term}: {problem}" for term, problem in self.problems.items()),
-        ]
-        return "\n\n".join(parts)
 
 
 def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,15 +92,12 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
     check_single(frame, ["model"])
     read = frame[frame["read"].astype(bool)].reset_index(drop=True)
     features = {id_: statement_features(text) for id_, text in read[["id", "puzzle"]].to_numpy()}
-    trials = expand_trials(read, features)
-    found, trend_p, problems = fit_trials(trials)
-    if len(trials):
-        trials["hazard"] = predict(trials, found["params"])
+    trials = _expand_trials(read, features)
+    found, trend_p, problems = _fit_trials(trials)
     return StepHazard(
         **{str(name): values.rename(None) for name, values in found.items()},
         trials=trials,
         slips=slip_rates(trials),
-        accuracy=accuracy_table(read, features, found["params"]),
         trend_p=trend_p,
         responses=len(read),
         unread=len(frame) - len(read),
@@ -158,21 +135,19 @@ def last_trials(read: pd.DataFrame) -> pd.Series:
     return before.fillna(read["N"]).clip(lower=0).astype(int)
 
 
-def expand_trials(read: pd.DataFrame, features: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _expand_trials(read: pd.DataFrame, features: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return a row for each statement at risk in the responses that were read."""
-    last = last_trials(read).to_numpy()
-    if not last.sum():
-        columns = [*TERMS, "statement", "error", "kind", "response", "id"]
-        return pd.DataFrame(columns=columns).astype({"error": int, "statement": int})
+    last = last_trials(read)
+    nothing = pd.DataFrame(columns=[*TERMS, "statement"], dtype=float)
     tables = [features[id_].iloc[:end] for id_, end in zip(read["id"], last, strict=True)]
-    trials = pd.concat(tables, ignore_index=True).astype({"statement": int})
+    trials = pd.concat(tables or [nothing], ignore_index=True).astype({"statement": int})
     if len(trials) != last.sum():
         raise ValueError("N must be the number of statements of each puzzle, got a larger one")
-    return trials.join(slip_trials(read)[["error", "kind", "response", "id"]])
+    return trials.join(slip_trials(read))
 
 
 def slip_trials(read: pd.DataFrame) -> pd.DataFrame:
-    """Return `expand_trials` without the TERMS, for which no puzzle is needed."""
+    """Return the trials of responses without the TERMS, for which no puzzle is needed."""
     last = last_trials(read).to_numpy()
     response = np.repeat(np.arange(len(read)), last)
     final = ~pd.Series(response).duplicated(keep="last")
@@ -184,7 +159,7 @@ def slip_trials(read: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def fit_trials(
+def _fit_trials(
     trials: pd.DataFrame,
 ) -> tuple[pd.DataFrame, float, dict[str, str]]:
     """Return coefficients, standard errors and p, the trend's p, and what has no estimate."""
@@ -216,12 +191,6 @@ def fit_trials(
     return found.reindex(TERMS), trend_p, problems
 
 
-def predict(table: pd.DataFrame, params: pd.Series) -> np.ndarray:
-    """Return the hazards of statements; NaN where the intercept could not be estimated."""
-    design = table[list(TERMS)].astype(float).to_numpy()
-    return expit(design @ params.fillna(0).to_numpy()) + 0 * params["const"]
-
-
 def slip_rates(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the first errors per 1,000 statements at risk by kind, with 95 % intervals.
 
@@ -243,30 +212,3 @@ def slip_rates(trials: pd.DataFrame) -> pd.DataFrame:
         rows.append((int(hit.sum()), 1000 * rate, 1000 * low, 1000 * high))
     index = pd.Index([*SLIPS, "any"], name="kind")
     return pd.DataFrame(rows, index, ["errors", "per_1000", "low", "high"])
-
-
-def accuracy_table(
-    read: pd.DataFrame, features: Mapping[str, pd.DataFrame], params: pd.Series
-) -> pd.DataFrame:
-    """Return the accuracy that the hazard predicts beside the measured one, by d and N.
-
-    A response is predicted right if no statement breaks it, times the share of right answers among
-    the unbroken ones; a broken one is right as often as the broken ones are.
-    """
-    columns = ["d", "N", "responses", "predicted", "measured"]
-    if not len(read):
-        return pd.DataFrame(columns=columns)
-    broken = read["error"].isin((*SLIPS, "initial", "stopped"))
-    at_start = read["error"].isin(("initial", "stopped")).mean()
-    right = read["correct"].astype(float)
-    after_none = right[~broken].mean() if (~broken).any() else 0.0
-    after_some = right[broken].mean() if broken.any() else 0.0
-    right_on = 1 - predict(pd.concat(features.values(), ignore_index=True), params)
-    ends = np.cumsum([len(table) for table in features.values()])
-    whole = np.multiply.reduceat(right_on, np.append(0, ends[:-1]))
-    survives = read["id"].map(dict(zip(features, whole, strict=True))).astype(float)
-    survives *= 1 - at_start
-    predicted = survives * after_none + (1 - survives) * after_some
-    by_load = read.assign(predicted=predicted, measured=right, responses=1).groupby(["d", "N"])
-    means = {"responses": "sum", "predicted": "mean", "measured": "mean"}
-    return by_load.agg(means).reset_index()[columns]

@@ -68,17 +68,21 @@ def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
     if not covers_grid(glm.cells):
         return Thresholds(*3 * [Threshold(note="the cells are no grid")])
     try:
-        found = vars(glm.thresholds(means))
+        return Thresholds(**hide_unknown(vars(glm.thresholds(means)), glm.unknown))
     except ValueError as error:
         return Thresholds(*3 * [Threshold(note=str(error))])
-    return Thresholds(
-        **{
-            name: at
-            if math.isnan(at.value) or name not in glm.unknown
-            else Threshold(status=UNKNOWN, note=glm.unknown[name])
-            for name, at in found.items()
-        }
-    )
+
+
+def hide_unknown(
+    thresholds: Mapping[str, Threshold], unknown: Mapping[str, str]
+) -> dict[str, Threshold]:
+    """Return thresholds by name, without the values of the `unknown` ones."""
+    return {
+        name: Threshold(status=UNKNOWN, note=unknown[name])
+        if name in unknown and not math.isnan(at.value)
+        else at
+        for name, at in thresholds.items()
+    }
 
 
 def settle(capacity: Capacity, unknown: Mapping[str, str]) -> Capacity:

@@ -11,7 +11,6 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import FULL_NAMES, PA
 from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
-from cogniload_analysis.sentences import Sentences
 
 RESPONSE_TOKENS = 5000
 THROUGHPUT = 2000
@@ -58,8 +57,14 @@ class ComparisonPlan:
             tokens = self.prompt_tokens, self.response_tokens
             columns["cost"] = map("{:,.2f}".format, puzzles * np.dot(self.price, tokens) / 1e6)
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
-        return Sentences("cogniload")(
-            "plan", vars(self), power=POWER, cells=cells, table=table.to_string(index=False)
+        return (
+            f"To tell {100 * self.detect:g} points less from the {100 * self.accuracy:.1f} % of "
+            f"{self.like}, with a chance of {100 * POWER:.0f} % at the 5 % level:\n\n"
+            f"{table.to_string(index=False)}\n\nAccuracies are the published GLM's on the paper's "
+            f"grid of {cells} cells, and prompts as long as the paper's.\n"
+            f"Assumed: {self.response_tokens:,g} tokens a response, {self.throughput:,g} tokens a "
+            "second and GPU; and that within a cell two runs\n"
+            "fail on puzzles apart from one another (if on the same ones, fewer puzzles do)."
         )
 
 

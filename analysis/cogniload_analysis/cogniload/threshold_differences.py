@@ -15,6 +15,7 @@ from scipy.stats import norm
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import thresholds
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_load_glm, load_design
+from cogniload_analysis.cogniload.known_thresholds import explain_unknown, hide_unknown
 from cogniload_analysis.cogniload.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
 from cogniload_analysis.stats import percentiles
 
@@ -39,7 +40,8 @@ class _Fit:
 
     def thresholds(self, means: LoadMeans, covariance: np.ndarray) -> dict[str, Threshold]:
         """Return the thresholds by name."""
-        estimates = vars(thresholds.estimate_thresholds(self.beta, covariance, means))
+        found = vars(thresholds.estimate_thresholds(self.beta, covariance, means))
+        estimates = hide_unknown(found, self.glm.unknown)
         problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
         return {name: replace(at, note=problems[name] or at.note) for name, at in estimates.items()}
 
@@ -50,7 +52,8 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     `frame` has the columns model, id, d, N, rho (a fraction) and correct; what has one id is one
     puzzle. Columns: first, second, measure, condition (empty), scale, first_value, second_value,
     difference, low, high, p, method and note. The ECL50 differs by a factor (scale "ratio"), the
-    others by a difference. Both models' loads are held at the means of their responses.
+    others by a difference. Both models' loads are held at the means of their responses. A threshold
+    whose load does not matter to both models has no difference.
     """
     puzzles = pd.factorize(frame["id"])[0]
     fits = {
@@ -65,7 +68,7 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
 
 
 def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
-    glm = fit_load_glm(rows)
+    glm = replace(fit_load_glm(rows), unknown=explain_unknown(rows))
     terms = [term for term in TERMS if term not in glm.problems]
     influence = np.zeros((count, len(TERMS)))
     if terms:

@@ -1,6 +1,6 @@
 """Runs side by side: their differences in accuracy and outcomes, by pairs of puzzles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, pairwise
@@ -14,18 +14,18 @@ from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import (
     MISSING,
+    Columns,
     Table,
+    form,
     p_value,
+    percent,
+    points,
     points_interval,
     set_number,
     text,
 )
-from cogniload_analysis.display.toml_tables import TableSpec, read_tables
 from cogniload_analysis.frame import Load, check_columns
-from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
-
-say = Sentences("compare")
 
 DETECT = 0.02
 SIGNIFICANT = 0.05
@@ -34,6 +34,53 @@ ENOUGH_IN_COMMON = 0.5
 MANY_LEVELS = 12
 FEW_MODELS = 3
 FEW_PAIRS, MANY_PAIRS = "exact score interval", "score interval, McNemar's test"
+
+
+POINTS = ", in percentage points, with 95 % intervals."
+FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
+
+
+def _show_difference(value: float, scale: object) -> str:
+    """Set a difference of measures; one of ECL50 is a factor."""
+    if not np.isfinite(value):
+        return set_number(value, 0)
+    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
+
+
+def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
+    if np.isnan(difference):
+        return MISSING
+    return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
+
+
+PAIR: Columns = {"first, second": ("Runs", "{} − {}".format)}
+P_VALUES: Columns = {"p": ("p", p_value), "p_holm": ("p (Holm)", p_value)}
+SHARES: Columns = {
+    "outcome": ("Outcome", lambda outcome: outcome.replace("_", " ")),
+    "first_puzzles, second_puzzles": (
+        "Puzzles",
+        lambda first, second: str(first) if first == second else f"{first} and {second}",
+    ),
+    "first_share": ("First [%]", percent),
+    "second_share": ("Second [%]", percent),
+    "difference": ("Difference", points(1)),
+    "low, high": ("95 % interval", points_interval(1)),
+    **P_VALUES,
+    "p_anytime": ("p (any look)", p_value),
+    "method": "Method",
+}
+FITS: Columns = {
+    **PAIR,
+    "condition": "At",
+    "measure": "Measure",
+    "first_value": ("First", form("{:.4g}")),
+    "second_value": ("Second", form("{:.4g}")),
+    "difference, scale": ("Difference", _show_difference),
+    "difference, low, high, scale": ("95 % interval", _show_interval),
+    **P_VALUES,
+    "method": "Method",
+    "note": "Note",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +115,23 @@ class Comparison:
 
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        specs = read_specs(self.loads)
-        names = ("accuracy", "measures", "by_load", "outcomes", "only_one")
-        every = [(specs[name], getattr(self, name)) for name in names]
-        return [spec.table(data, prefix=prefix) for spec, data in every if len(data)]
+        shares = {**PAIR, "load, level": ("At", self._show_level), **SHARES}
+        only = "Puzzles that only one of two runs solves."
+        by, of = "Differences in accuracy by load", "Differences in the share of each outcome"
+        every = [
+            Table(f"{prefix}comparison", self.accuracy, f"Differences in accuracy{POINTS}", shares),
+            Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS),
+            Table(f"{prefix}comparison_by_load", self.by_load, f"{by}{POINTS}", shares),
+            Table(f"{prefix}comparison_outcomes", self.outcomes, f"{of}{POINTS}", shares),
+            Table(f"{prefix}comparison_only_one", self.only_one, only),
+        ]
+        return [table for table in every if len(table.data)]
+
+    def _show_level(self, name: str, level: object) -> str:
+        load = next(load for load in self.loads if load.name == name)
+        # Beside words, numbers come back from CSV as words.
+        known = level if load.dtype == "category" else load.scale(float(str(level)))
+        return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without ids and loads of many levels, as text."""
@@ -320,70 +380,45 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def show_difference(value: float, scale: object) -> str:
-    """Set a difference of measures; one of ECL50 is a factor."""
-    if not np.isfinite(value):
-        return set_number(value, 0)
-    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
-
-
-def show_interval(difference: float, low: float, high: float, scale: object) -> str:
-    """Set the interval of a difference of measures."""
-    if np.isnan(difference):
-        return MISSING
-    return f"{show_difference(low, scale)} to {show_difference(high, scale)}"
-
-
-def show_outcome(outcome: str) -> str:
-    """Set the name of an outcome."""
-    return outcome.replace("_", " ")
-
-
-def show_puzzles(first: int, second: int) -> str:
-    """Set the numbers of puzzles of both runs, or their one number."""
-    return str(first) if first == second else f"{first} and {second}"
-
-
-def read_specs(loads: Sequence[Load]) -> dict[str, TableSpec]:
-    """Return the tables of a comparison, by name; the shares are in percentage points."""
-    by_name = {load.name: load for load in loads}
-
-    def show_level(name: str, level: object) -> str:
-        load = by_name[name]
-        # Beside words, numbers come back from CSV as words.
-        known = level if load.dtype == "category" else load.scale(float(str(level)))
-        return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
-
-    shows = (show_level, show_outcome, show_puzzles, show_difference, show_interval)
-    return read_tables("compare", *shows)
-
-
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
     """Say what the tables of a comparison hold, a sentence each."""
     holm = " after Holm's correction" * (len(accuracy) > 1)
     sentences = []
     rows: list[dict[Any, Any]] = accuracy.to_dict("records")
     for row in rows:
-        significant, points = row["p_holm"] < SIGNIFICANT, 100 * abs(row["difference"])
-        puzzles = say("paired" if row["paired"] else "unpaired", row)
-        if row["paired"] and row["left_out"]:
-            puzzles += say("left_out", row)
+        first, second = row["first"], row["second"]
+        significant, apart = row["p_holm"] < SIGNIFICANT, 100 * abs(row["difference"])
+        counts = f"{row['first_puzzles']:,} puzzles that both answered"
+        if not row["paired"]:
+            counts = (
+                "unpaired, as they answered different puzzles: "
+                f"{row['first_puzzles']:,} and {row['second_puzzles']:,} at the same loads"
+            )
+        elif row["left_out"]:
+            counts += f"; {row['left_out']:,} that only one answered are left out"
         ends = points_interval(1)(row["low"], row["high"])
-        source = say("source", ends=ends, p=_equals(row["p_holm"]) + holm, puzzles=puzzles)
+        source = f"95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {counts}"
         more = "more" if row["difference"] >= 0 else "fewer"
-        same = not points and not significant
-        solved = say("same" if same else "solves", row, points=points, more=more)
-        sentences.append(
-            say("apart" if significant else "not_apart", row, solved=solved, source=source)
-        )
-        if not significant:
+        solved = f"{first} solves {apart:.1f} points {more} than {second}"
+        if significant:
+            sentences.append(f"{solved} ({source}).")
+        else:
+            solved = solved if apart else "both solve as many"
+            sentences.append(f"{first} and {second} can't be told apart: {solved} ({source}).")
             missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
-            power = {"detect": 100 * detect, "power": statistics.POWER, "more": round_up(missing)}
-            sentences.append(say("enough" if missing <= 0 else "not_enough", power))
+            chance = (
+                f"{100 * detect:g} points apart with a chance of {100 * statistics.POWER:.0f} %"
+            )
+            sentences.append(
+                f"These puzzles are enough to tell {chance}."
+                if missing <= 0
+                else f"To tell {chance}, about {round_up(missing):,} more puzzles are needed."
+            )
         if row["paired"]:
-            sentences.append(say("alone", row))
+            alone = f"{first} alone solves {row['only_first']:,} of them, {second} alone"
+            sentences.append(f"{alone} {row['only_second']:,}.")
         if len(measures):
-            of_pair = measures[["first", "second"]] == [row["first"], row["second"]]
+            of_pair = measures[["first", "second"]] == [first, second]
             sentences += _say_measures(measures[of_pair.all(axis=1)])
     return sentences
 
@@ -402,16 +437,18 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     """Say which measures of two runs differ."""
     differ: list[dict[Any, Any]] = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
     for row in differ:
-        low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
-        side = "above" if row["difference"] > 0 else "below"
-        kind, distance = "times" if row["scale"] == "ratio" else "units", abs(row["difference"])
-        about = {
-            "where": text(row["condition"]) and f" ({row['condition']})",
-            "size": say(kind, difference=distance, side=side),
-        }
-        yield say("measure_differs", row | about, low=low, high=high, p=_equals(row["p_holm"]))
+        low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
+        size = f"{row['difference']:.2f} times"
+        if row["scale"] != "ratio":
+            size = f"{abs(row['difference']):.3g} {'above' if row['difference'] > 0 else 'below'}"
+        where = f" ({condition})" if (condition := text(row["condition"])) else ""
+        yield (
+            f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']} "
+            f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
+        )
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
-        pair = {name: rows[name].iloc[0] for name in ("first", "second")}
-        yield say("no_difference", pair, other=" other" * bool(differ), rest=rest)
+        pair = " and ".join(rows[["first", "second"]].iloc[0])
+        other = " other" * bool(differ)
+        yield f"No{other} difference between {pair} is significant in {rest}."
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
-        yield say("not_compared", unknown=unknown)
+        yield f"Not determined for both, so not compared: {unknown}."

@@ -80,10 +80,10 @@ class Why:
         if AGAIN in by_change:
             tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
         said.append(f"Of {self.failures} failures, {tried}.")
-        for change in dict.fromkeys(CURES_BY_CAUSE.get(cause, "") for cause in self.causes):
-            if row := by_change.get(change):
+        for change in dict.fromkeys(CAUSES[cause][1] for cause in self.causes):
+            if change != AGAIN and (row := by_change.get(change)):
                 solved = f"{row['turned']} of {row['puzzles']} are solved ({_show_points(row)})"
-                said.append(f"{WITHOUT[change]}, {solved}.")
+                said.append(f"With the change “{change}”, {solved}.")
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
             said.append(
@@ -118,14 +118,14 @@ class Why:
                 share, low, high = (100 * row[name] for name in ("share", "low", "high"))
                 size = f"{share:.0f} % of its slips, {low:.0f} to {high:.0f}"
             else:
-                size = _show_points(by_change[CURES_BY_CAUSE.get(cause, AGAIN)])
-            named.append(f"{CAUSES[cause]} ({size})")
+                size = _show_points(by_change[CAUSES[cause][1]])
+            named.append(f"{CAUSES[cause][0]} ({size})")
         return f"It fails because of {' and '.join(named)}."
 
     @property
     def telling(self) -> str:
         """The change that shows the strongest cause; without a cause, the one that cures most."""
-        change = CURES_BY_CAUSE.get(self.causes[0], "") if self.causes else ""
+        change = CAUSES[self.causes[0]][1] if self.causes else ""
         most = max(self.cures, key=lambda change: len(self.cures[change]), default="")
         return change if self.cures.get(change) else most
 
@@ -273,40 +273,20 @@ def _effect(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
 
 
 CAUSES = {
-    "distraction": "distraction, the hay",
-    "work": "the work of the needles",
-    "length": "the length of the text",
-    "beginning": "the beginning of the text, which it loses",
-    "memory": "memory",
-    "question": "not knowing what to track",
-    "words": "the words, not the task",
-    "context": "the context around the task",
-    "search": "searching the text back and forth",
-    "finding": "what it does not find in the text",
-    "step": "a step that is too hard, even alone",
-    "luck": "luck: the same puzzle is often solved when tried again, and no change helps more",
+    "distraction": ("distraction, the hay", NEEDLES),
+    "work": ("the work of the needles", TAIL),
+    "length": ("the length of the text", TAIL),
+    "beginning": ("the beginning of the text, which it loses", "from"),
+    "memory": ("memory", "reminder"),
+    "question": ("not knowing what to track", "question=first"),
+    "words": ("the words, not the task", "names"),
+    "context": ("the context around the task", "context=0"),
+    "search": ("searching the text back and forth", "order=solved"),
+    "finding": ("what it does not find in the text", "needed"),
+    "step": ("a step that is too hard, even alone", ""),
+    "luck": ("luck: the same puzzle is often solved again, and no change helps more", AGAIN),
 }
-"""The causes in words."""
-
-WITHOUT = {
-    NEEDLES: "Without the hay",
-    TAIL: "With the last statements alone",
-    "from": "From a later true state",
-    "reminder": "With reminders",
-    "names": "With other names",
-    "question=first": "With the question first",
-    "context=0": "Without filler and noise",
-    "order=solved": "In the order of the solution",
-    "needed": "With nothing but what the answer needs",
-}
-"""The changes in words."""
-
-CURES_BY_CAUSE = {
-    "distraction": NEEDLES, "work": TAIL, "length": TAIL, "beginning": "from", "memory": "reminder",
-    "question": "question=first", "words": "names", "context": "context=0",
-    "search": "order=solved", "finding": "needed",
-}  # fmt: skip
-"""The change that shows each cause by its cures."""
+"""Each cause in words, and the change that shows it by its cures."""
 
 
 def _name_causes(
@@ -325,8 +305,8 @@ def _name_causes(
         and (against == AGAIN or _outweighs(row, solved.get((change, against)), results))
     }  # fmt: skip
     causes = [*(fitted or ())]
-    by_change = {change: cause for cause, change in CURES_BY_CAUSE.items()}
-    skipped = {NEEDLES, TAIL} | ({"from"} if {*causes} - {"luck"} else set())
+    by_change = {change: cause for cause, (_, change) in CAUSES.items()}
+    skipped = {"", AGAIN, NEEDLES, TAIL} | ({"from"} if {*causes} - {"luck"} else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]
     again = failed.get((AGAIN, ORIGINAL))

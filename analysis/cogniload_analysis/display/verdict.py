@@ -9,10 +9,7 @@ from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import Load
 from cogniload_analysis.matters import Effect, breaking
-from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import CONFIDENCE, wilson_interval
-
-say = Sentences("verdict")
 
 MOST_SAID = 2
 """Up to this number of models, a terminal shows each verdict whole."""
@@ -28,15 +25,11 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     correct, responses = int(frame["correct"].sum()), len(frame)
     low, high = wilson_interval(correct, responses, CONFIDENCE)
     chance = frame["chance"].mean() if "chance" in frame else math.nan
-    return say(
-        "solved",
-        accuracy=correct / responses,
-        responses=responses,
-        low=low,
-        high=high,
-        guesses="" if math.isnan(chance) else say("guesses", chance=chance),
-        limit=say("limit", cut=cut) if cut > 0 else "",
-    )
+    accuracy, low, high = (100 * share for share in (correct / responses, low, high))
+    guesses = "" if math.isnan(chance) else f"; guesses would solve {100 * chance:.1f} %"
+    limit = f" A limit cut {100 * cut:.1f} % of its responses." if cut > 0 else ""
+    ends = f"95 % interval {low:.1f} to {high:.1f}"
+    return f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}.{limit}"
 
 
 UNBROKEN = "No load is known to break it: chance explains how accuracy differs between levels."
@@ -79,10 +72,9 @@ def say_wrong(frame: pd.DataFrame, meanings: Mapping[str, str]) -> str:
     """Say the commonest wrong outcome."""
     wrong = frame.loc[~frame["correct"].astype(bool), "outcome"].astype(str).value_counts()
     if wrong.empty:
-        return say("right")
-    name = wrong.index[0]
-    counts = {"count": wrong.iloc[0], "total": wrong.sum()}
-    return say("wrong", counts, outcome=name, meaning=meanings.get(name, name))
+        return "No response is wrong."
+    name, counts = wrong.index[0], f"{wrong.iloc[0]:,} of {wrong.sum():,}"
+    return f"The commonest wrong outcome is {name} ({meanings.get(name, name)}): {counts}."
 
 
 def summarise(verdicts: Sequence[Verdict]) -> list[str]:

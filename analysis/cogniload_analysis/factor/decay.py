@@ -140,13 +140,13 @@ class ComplexityDecay:
         estimates = pd.concat([self.params, pd.Series({"N_eff": self.n_eff})])
         table = pd.DataFrame({"estimate": estimates})
         used = self.points["N"][self.points["used"]]
-        number = f"{len(used)} of {len(self.points)} N"
+        fitted = f"{len(used)} of {len(self.points)} N"
         if self.method == "likelihood":
-            where = f" from {used.min():g} to {used.max():g}" if len(used) else ""
-            fitted = f"{number}{where}, floor {self.floor:.3f}, lapses {self.lapses:.3f}"
+            fitted += f" from {used.min():g} to {used.max():g}" if len(used) else ""
+            fitted += f", floor {self.floor:.3f}, lapses {self.lapses:.3f}"
         else:
             table["std err"] = self.bse.reindex(estimates.index)
-            fitted = f"{number} with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
+            fitted += f" with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
         return "\n\n".join(
             [
                 f"Complexity decay: ln(accuracy) = CDF N + CDO by {self.method}, {fitted}",

@@ -9,7 +9,7 @@ of CDF, CDO, lapses and floor. Every function works on many curves at once: thei
 sets, or values that are tried. A likelihood is everywhere one that `SPREAD` has penalized.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -111,19 +111,16 @@ def interval(
     `counts` and `curve` are of one data set. An end that lies too far out to be found is infinite.
     """
     cdf, cdo = curve[:2]
-    estimate = -cdo / cdf if name == "N_eff" else curve[("CDF", "CDO").index(name)]
     slope = max(abs(cdf), 1 / counts.N.max())
-    unit = {"CDF": slope, "CDO": 1.0, "N_eff": 1 / slope}[name]
+    estimate, unit = {
+        "CDF": (cdf, slope),
+        "CDO": (cdo, 1.0),
+        "N_eff": (-cdo / cdf if cdf else np.nan, 1 / slope),
+    }[name]
 
     def fall(values: np.ndarray) -> np.ndarray:
         """Return how far values lie out: nearly linear, and 1 at an end."""
-        rows = len(values)
-        same = replace(
-            counts,
-            right=np.broadcast_to(counts.right, (rows, len(counts.N))),
-            wrong=np.broadcast_to(counts.wrong, (rows, len(counts.N))),
-        )
-        likelihood = profile(same, np.tile(curve, (rows, 1)), name, values)
+        likelihood = profile(counts, np.tile(curve, (len(values), 1)), name, values)
         return np.sqrt(np.maximum(best - likelihood, 0) / drop)
 
     def find_end(side: int) -> float:
@@ -135,8 +132,7 @@ def interval(
                 first = int(outside.argmax())
                 inside = tried[first - 1] if first else inside
                 tried = inside + (tried[first] - inside) * BETWEEN
-                falls = fall(tried)
-                return float(np.interp(1, np.maximum.accumulate(falls), tried))
+                return float(np.interp(1, np.maximum.accumulate(fall(tried)), tried))
             inside = tried[-1]
         return side * np.inf
 
@@ -176,29 +172,24 @@ def _climb(
     damping = np.full(len(curves), 1e-3)
     for _ in range(MOST_STEPS):
         current = whole(curves)
-        reasoned = _reason(current, counts.N)
-        scale = 1 - current[:, 3:] - current[:, 2:3]
+        reasoned, scale = _reason(current, counts.N), 1 - current[:, 3:] - current[:, 2:3]
         chance = np.clip(current[:, 3:] + scale * reasoned, MARGIN, 1 - MARGIN)
         bend = np.where(reasoned < 1, scale * reasoned, 0)
-        steep = bend * (counts.N - shift[:, None])
-        slopes = np.stack([steep, bend, -reasoned, 1 - reasoned], 1)
+        slopes = np.stack([bend * (counts.N - shift[:, None]), bend, -reasoned, 1 - reasoned], 1)
         score = counts.right / chance - counts.wrong / (1 - chance)
         weight = (counts.right + counts.wrong) / (chance * (1 - chance))
         gradient = (slopes * score[:, None]).sum(-1) - current / counts.spread**2
         information = (slopes * weight[:, None]) @ slopes.transpose(0, 2, 1)
-        held = (
-            ~free
-            | (low == high)
-            | ((curves <= low) & (gradient < 0))
-            | ((curves >= high) & (gradient > 0))
-        )
+        at_end = ((curves <= low) & (gradient < 0)) | ((curves >= high) & (gradient > 0))
+        held = ~free | (low == high) | at_end
         gradient[held] = 0
         information[held[:, :, None] | held[:, None, :]] = 0
         diagonal = np.einsum("sii->si", information)
         diagonal += 1 / counts.spread**2
         diagonal += damping[:, None] * diagonal + 1e-9 + held
-        step = np.linalg.solve(information, gradient[..., None])[..., 0]
-        tried = np.clip(curves + step, low, high)
+        tried = np.clip(
+            curves + np.linalg.solve(information, gradient[..., None])[..., 0], low, high
+        )
         there = log_likelihood(counts, whole(tried))
         better = there > best
         done = (np.abs(there - best) < 1e-6) | (damping > 1e6)

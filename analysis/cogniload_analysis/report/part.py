@@ -9,16 +9,9 @@ import pandas as pd
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import comparison_sections
 from cogniload_analysis.compare.why import drop_twins
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    count_outcomes,
-    number,
-    thousands,
-)
 from cogniload_analysis.frame import Load
 from cogniload_analysis.report.examples import pick_failures, pick_successes
 from cogniload_analysis.report.why import add_causes, why_sections
@@ -42,15 +35,15 @@ class Part:
 
     analysis: Analysis
     verdicts: Sequence[Verdict]
-    overview: Sequence[Table | Figure]
+    overview: Sequence[tb.Table | Figure]
     sections: Sequence[Section]
     warnings: Sequence[str]
     cells: pd.DataFrame
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, tb.Table]:
         """The tables of the part, by name."""
-        return {each.name: each for each in self._walk() if isinstance(each, Table)}
+        return {each.name: each for each in self._walk() if isinstance(each, tb.Table)}
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -76,7 +69,7 @@ def build_part(
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
     why = why_sections(everything, analysis)
-    shown = Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
+    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
     sections = [
         *why,
         *comparison_sections(frame, analysis),
@@ -86,13 +79,14 @@ def build_part(
         *(section for section in findings.sections if section.folded),
     ]
     mixed = [MIXED] * mixes_versions(frame, analysis)
+    loads = (load.name for load in analysis.loads)
     return Part(
         analysis=analysis,
         verdicts=add_causes(findings.verdicts, everything),
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed],
-        cells=count_outcomes(frame, "model", *(load.name for load in analysis.loads)).reset_index(),
+        cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
     )
 
 
@@ -145,10 +139,10 @@ def run_table(
     return pd.DataFrame(rows)
 
 
-def run_columns(loads: Sequence[Load]) -> Columns:
+def run_columns(loads: Sequence[Load]) -> tb.Columns:
     """Return the printed columns of `run_table`; a load that the task's name says is left out."""
     return {
-        **MODEL,
+        **tb.MODEL,
         "task": "Task",
         "date": ("Run", lambda date: date[:10]),
         "generator_version": "Generator",
@@ -163,9 +157,9 @@ def run_columns(loads: Sequence[Load]) -> Columns:
         "seed": "Seed",
         **{load.printed_name: load.heading for load in loads if not load.in_task},
         "cells": "Cells",
-        "spent_prompt_tokens": ("Tokens in", thousands),
-        "spent_response_tokens": ("Tokens out", thousands),
-        "cost": ("Cost", number(2)),
+        "spent_prompt_tokens": ("Tokens in", tb.thousands),
+        "spent_response_tokens": ("Tokens out", tb.thousands),
+        "cost": ("Cost", tb.number(2)),
         "fewest_in_a_cell, most_in_a_cell": (
             "Per cell",
             lambda low, high: str(low) if low == high else f"{low}–{high}",

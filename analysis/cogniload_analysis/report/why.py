@@ -11,31 +11,61 @@ from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
-from cogniload_analysis.display.tables import points, points_interval
-from cogniload_analysis.display.toml_tables import read_tables
+from cogniload_analysis.display.tables import (
+    MODEL,
+    Columns,
+    Table,
+    p_value,
+    percent,
+    points,
+    points_interval,
+)
 from cogniload_analysis.display.verdict import add_cause
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
 
-
-def show_effect(difference: float, low: float, high: float) -> str:
-    """Set an effect with its interval, in percentage points."""
-    return f"{points(0)(difference)} ({points_interval(0)(low, high)})"
-
-
-def show_band(band: int) -> str:
-    """Set the name of a third of the levels of a load."""
-    return twins.BANDS[band].capitalize()
-
-
+EFFECTS_CAPTION = (
+    "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
+    "percentage points, with 95 % intervals. “Against” names what it is compared with."
+)
+EFFECTS: Columns = {
+    **MODEL,
+    "of": "Puzzles that",
+    "change": "Change",
+    "against": "Against",
+    "puzzles": "Puzzles",
+    "share": ("Turned [%]", percent),
+    "against_share": ("Against [%]", percent),
+    "difference": ("Difference", points(0)),
+    "low, high": ("95 % interval", points_interval(0)),
+    "p": ("p", p_value),
+    "p_holm": ("p (Holm)", p_value),
+}
+BY_LOAD_CAPTION = (
+    "What one change cures at low, middle and high levels of each load, in percentage points, with "
+    "95 % intervals, where there are ten failures and more. The trend is Kendall's correlation of "
+    "level and cure."
+)
+BY_LOAD: Columns = {
+    **MODEL,
+    "load": "Load",
+    "levels": "Levels",
+    "change": "Change",
+    "against": "Against",
+    "p_trend": ("p (trend)", p_value),
+    "p_trend_holm": ("p (Holm)", p_value),
+    "band": ("Band", lambda band: twins.BANDS[band].capitalize()),
+    "difference, low, high": (
+        "Effect",
+        lambda difference, *ends: f"{points(0)(difference)} ({points_interval(0)(*ends)})",
+    ),
+}
 REMOVES = {
     True: "A change that lifts its failures above “again” removes a cause.",
     False: "No puzzle was tried again unchanged: a change that cures more failures than it breaks "
     "solved puzzles removes a cause.",
 }
-
-TABLES = read_tables("why", show_effect, show_band)
 
 
 def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
@@ -58,11 +88,11 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
         parts.append(Section(model, content))
     if not explained:
         return []
-    tables = [
-        spec.table(data, prefix=analysis.prefix)
-        for spec, of_models in zip(TABLES.values(), (effects, by_load), strict=True)
-        if len(data := pd.concat(of_models, ignore_index=True))
-    ]
+    name = f"{analysis.prefix}why"
+    every, bands = (pd.concat(parts, ignore_index=True) for parts in (effects, by_load))
+    tables = [Table(name, every, EFFECTS_CAPTION, EFFECTS)]
+    if len(bands):
+        tables.append(Table(f"{name}_by_load", bands, BY_LOAD_CAPTION, BY_LOAD, wide=True))
     numbers = Section("The twins in numbers", tables, folded=True)
     return [Section("Why it fails", [*parts, numbers], "why", link="Why it fails")]
 

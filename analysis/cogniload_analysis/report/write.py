@@ -116,18 +116,10 @@ def render_page(parts: Sequence[Part], pictures: Mapping[str, Any]) -> str:
 def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
     """Write files into a folder, each so that no reader ever finds a part of it.
 
-    Raises FileExistsError where one exists, unless `force`. Where not all can be written, as on a
-    full disk, those that are new are removed again.
+    Raises FileExistsError where one exists, unless `force`.
     """
-    made: list[Path] = []
-    try:
-        for name, content in files.items():
-            target = out / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(target, force=force) as temporary:
-                temporary.write_bytes(content)
-                made += [] if target.exists() else [target]
-    except BaseException:
-        for target in made:
-            target.unlink(missing_ok=True)
-        raise
+    for name, content in files.items():
+        target = out / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(target, force=force) as temporary:
+            temporary.write_bytes(content)

@@ -28,7 +28,8 @@ def lexer(variable: str) -> Pattern:
     """
     return compile(
         rf"""
-      (?P<range>
+      \ (?![<>v\ue000-\uf8ff])                              # most blanks, told by one look
+    | (?P<range>
         {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:(?:up\ )?to|through|thru|until)\ |\.\.+|…)
         \ ?,?\ ?{VARIABLE})
     | (?P<expression>(?:\([( ]{{0,9}}+)?+(?:{variable}|{NUMBER})

@@ -146,10 +146,7 @@ def problem_of(puzzle: str, suite: str) -> Problem:
     for key in keys:  # `evaluate` gives them in an order in which terms come first
         below = [depths[term] for term in relations[key].terms]
         depths[key] = 1 + max(below) if below else 0
-    spellings: dict[str, int] = {}
-    for key, i in number.items():
-        for spelling in spelled(key):
-            spellings.setdefault(spelling, i)
+    spellings = {spelling: number[key] for key in reversed(keys) for spelling in spelled(key)}
     pattern = holds = None
     if suite == "realistic":
         names = [key for key in keys if isinstance(key, tuple)]

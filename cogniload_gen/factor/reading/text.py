@@ -155,7 +155,7 @@ class Statement:
         """The entries of its list."""
         return tuple(map(translated, self.entries))
 
-    @cached_property
+    @property
     def is_remark(self) -> bool:
         """Whether it comments on a conclusion, or stands in parentheses."""
         is_aside = self.line.startswith("(") and self.line.rstrip(".").endswith(")")

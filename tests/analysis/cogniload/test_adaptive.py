@@ -50,12 +50,6 @@ def test_answers_ahead_of_the_design_change_no_question(undisturbed):
     assert design.done
 
 
-def test_the_target_and_the_budget_decide_only_where_a_run_ends(undisturbed):
-    short = run(AdaptiveDesign(target=0.4, budget=400), solves_by_capacity)
-    assert short == undisturbed[0][: len(short)]
-    assert len(short) < len(undisturbed[0])
-
-
 def test_what_another_run_told_counts_from_the_start():
     cells = product((1, 3, 7, 10), (20, 50, 100, 250), (5.0, 25.0, 75.0), range(12))
     grid = list(cells)
@@ -99,12 +93,6 @@ def test_dropped_cells_are_asked_no_more():
     again.drop(sorted(dropped))
     again.tell(told, solve_all(told))
     assert again.batches == design.batches
-
-
-def test_a_budget_is_kept_to_the_puzzle():
-    design = AdaptiveDesign(target=0.01, budget=333)
-    assert sum(map(len, run(design, solves_by_capacity))) == 333
-    assert design.estimate().stopped == "the budget of 333 puzzles is spent"
 
 
 @pytest.mark.parametrize(("level", "side"), [(-9, "below 10"), (9, "above 400")])
@@ -162,10 +150,6 @@ def test_the_curve_covers_a_truth_that_the_intervals_know_nothing_of(undisturbed
     assert inside[asked].mean() > 0.7
     assert np.all(band.low <= band.accuracy)
     assert np.all(band.accuracy <= band.high)
-
-
-def test_no_flag_where_nothing_is_wrong(undisturbed):
-    assert [flag for flag in undisturbed[1].estimate().flags if "GLM" not in flag] == []
 
 
 def cliff(puzzles, told):

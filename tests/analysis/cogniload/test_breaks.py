@@ -12,7 +12,6 @@ from cogniload_analysis import fit_step_hazard, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.cogniload.hazard import SLIPS
 from cogniload_analysis.cogniload.sections import breaks
-from cogniload_analysis.display.drawing import draw
 from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.stats import wilson_interval
@@ -244,10 +243,3 @@ def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
     (marked,) = [text for text, mark in example["parts"] if mark == "step"]
     assert marked in trace.steps[trace.label]
     assert "".join(text for text, _ in example["parts"]) == trace.response[-1500:]
-
-
-def test_the_figure_is_of_the_curve(planted):
-    (read,) = breaks.choose_read(read_samples(planted)).values()
-    (axes,) = draw(breaks.draw_survival("m", "name", read)).axes
-    points = breaks.survival_curve(read)[["statement", "share"]].to_numpy().tolist()
-    assert {*map(tuple, points)} <= {*map(tuple, axes.lines[0].get_xydata().tolist())}

@@ -20,7 +20,6 @@ from cogniload_analysis.cogniload.capacity.curve import (
     believe,
     count_answers,
     describe_capacity,
-    find_posterior,
     largest_root,
     last_crossing,
     make_loads,
@@ -30,7 +29,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     curve_crossing,
     refit_published,
 )
-from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
+from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 FLOORS = [0.0, 0.45, 0.9]
 CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}
@@ -43,7 +42,7 @@ LOADS = make_loads(5.2, np.array([30, 60, 120]), 0.5)
 
 def by_hand(loads, floor):
     """Mean and covariance of the logits under the published prior, entry by entry."""
-    known = published_prior().lines[FLOORS.index(floor)]
+    known = published_prior()[FLOORS.index(floor)]
 
     def terms(load):
         d, x, u = load[0] - 5.2, load[1] - PAPER_MEANS.log10_N, (load[2] - 0.5) / 0.45
@@ -93,14 +92,6 @@ def test_draws_are_the_exact_posteriors_over_all_floors_and_correlations():
     evidence = logsumexp(weights.reshape(-1, DRAWN), axis=1)
     np.testing.assert_allclose(belief.shares, softmax(evidence), atol=0.03)
     assert belief.best is belief.posteriors[int(np.argmax(evidence))]
-
-
-def test_without_answers_the_posterior_is_the_prior():
-    nothing = Answers(np.empty((0, 3)), np.empty(0), np.empty(0))
-    found = find_posterior(nothing, LOADS, published_prior().lines[2], Link())
-    mean, K = by_hand(LOADS, 0.9)
-    np.testing.assert_allclose(found.mean, mean)
-    np.testing.assert_allclose(found.covariance(np.arange(3)), K)
 
 
 def test_a_model_that_fails_below_chance_is_given_a_lower_floor():
@@ -185,23 +176,9 @@ def test_intervals_hold_where_cells_vary_if_that_can_be_believed(
     assert (flagged > len(frames) / 2) == sound
 
 
-@pytest.mark.parametrize(
-    ("frame", "says"),
-    [
-        ({"d": None}, "the frame has no column 'd': needed are d, N, rho"),
-        ({"N": [0.0]}, "N must be a positive number, got 0"),
-        ({"rho": [50.0]}, "rho must be a fraction from 0 to 1, not percent, got 50"),
-        ({"correct": [2]}, "correct must be 0 or 1, got 2"),
-        ({"d": [np.nan]}, "d must be a positive number, got nan"),
-        ({"d": [], "N": [], "rho": [], "correct": []}, "the frame must hold answers, got none"),
-    ],
-)
-def test_a_wrong_frame_is_refused_in_one_line(frame, says):
-    frame = {"d": [5], "N": [71], "rho": [0.5], "correct": [1]} | frame
-    with refused(f"^{says}"):
-        estimate_capacity({name: column for name, column in frame.items() if column is not None})
-    with refused("the frame has no column 'model': needed are model; it has d, N"):
-        earlier_prior({"d": [1], "N": [2]})
+def test_a_frame_without_answers_is_refused_in_one_line():
+    with refused("^the frame must hold answers, got none"):
+        estimate_capacity({"d": [], "N": [], "rho": [], "correct": []})
 
 
 def test_the_shipped_prior_is_the_published_tables_refitted():
@@ -214,22 +191,10 @@ def test_the_shipped_prior_is_the_published_tables_refitted():
 
 
 def test_a_prior_leaves_out_what_it_must_not_know():
-    without = published_prior(without=["gemini-2.5-pro"]).lines
-    for less, more in zip(without, published_prior().lines, strict=True):
+    without = published_prior(without=["gemini-2.5-pro"])
+    for less, more in zip(without, published_prior(), strict=True):
         assert less.mean[2] > more.mean[2] + 0.2
         assert less.covariance[2, 2] < more.covariance[2, 2]
-
-
-def test_earlier_results_make_a_prior_that_knows_their_models():
-    models = ["Qwen3-32B", "Qwen3-8B", "Qwen3-30B-A3B"]
-    frames = [expected_counts(model, 200)[1].assign(model=model) for model in models]
-    found, published = earlier_prior(pd.concat(frames)).lines[2], published_prior().lines[2]
-    table = pd.read_csv(prior.files("cogniload_analysis").joinpath("data", prior.FILE))
-    table = table[table["floor"] == 0.9].drop(columns="floor")
-    expected = table.set_index("model").loc[models].mean()
-    np.testing.assert_allclose(found.mean[:5], expected[:5], atol=0.15)
-    assert np.all(np.diag(found.covariance)[:3] < np.diag(published.covariance)[:3])
-    assert np.all(np.linalg.eigvalsh(found.covariance) > 0)
 
 
 def test_a_model_that_guesses_everywhere_has_no_capacity():

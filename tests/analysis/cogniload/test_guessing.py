@@ -136,16 +136,6 @@ def test_guesses_that_solve_half_leave_no_threshold_but_a_reason(cells, guess):
     assert fit.thresholds(level=(1 + guess) / 2)
 
 
-def test_the_options_of_a_puzzle_count_where_the_frame_has_them(cells):
-    by_d = fit_load_glm(cells, "options")
-    options = np.maximum(cells["d"] + 1, 3)
-    given = fit_load_glm(cells.assign(options=options), "options")
-    listed = fit_load_glm(cells.assign(options=[["red"] * each for each in options]), "options")
-    pd.testing.assert_series_equal(given.params, by_d.params)
-    pd.testing.assert_series_equal(listed.params, by_d.params)
-    assert fit_load_glm(cells.assign(options=50), "options").llf != by_d.llf
-
-
 def test_no_lapses_are_a_rate_of_0_without_an_error():
     run = simulate(TABLE_2.loc["o4-mini-2025-04-16"].to_numpy(float), 0, 100,
                    np.random.default_rng(4), 0 * CHANCE)  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from cogniload_analysis import accuracy_by_attempts
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.step_columns import read_answer
-from cogniload_analysis.stats import chance_of_any, chance_of_majority, clustered_interval
+from cogniload_analysis.stats import chance_of_any, chance_of_majority
 
 
 def by_lot(drawn):
@@ -73,15 +73,6 @@ def test_a_table_has_the_planted_chances_within_its_intervals():
     assert table["ECL50"].is_monotonic_increasing
     (section,) = attempts_sections(frame)
     assert len(section.content[0].shown) == 4
-
-
-def test_the_interval_holds_in_95_percent_of_runs():
-    generator = np.random.default_rng(7)
-    chance = generator.beta(1, 3, (2000, 60))
-    right = generator.binomial(6, chance)
-    # The mean of (1 - p)^4 is the product of (3 + i) / (4 + i) for i from 0 to 3: 3 / 7.
-    ends = np.array([clustered_interval(each) for each in chance_of_any(right, 6, 4)])
-    assert 0.935 < np.mean((ends[:, 0] <= 4 / 7) & (4 / 7 <= ends[:, 1])) < 0.965
 
 
 def test_without_answers_there_is_no_majority_and_without_repeats_no_table():

@@ -15,7 +15,6 @@ from cogniload_analysis.factor.decay_design import (
     FLOORS,
     find_decay,
     published_prior,
-    weighted_quantiles,
 )
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
@@ -110,13 +109,6 @@ def test_where_every_answer_is_wrong_the_decay_is_not_determined():
         batch = design.ask()
         design.tell(batch, [False] * len(batch))
     assert [line.split()[1:] for line in design.summary()[2:4]] == 2 * [["not", "determined"]]
-
-
-def test_quantiles_of_weighted_values():
-    draws = np.random.default_rng(1).normal(size=4000)
-    weights = np.ones(4000) / 4000
-    found = weighted_quantiles(draws, weights, (0.025, 0.5, 0.975))
-    assert found == pytest.approx(np.quantile(draws, (0.025, 0.5, 0.975)), abs=0.01)
 
 
 def test_another_version_has_another_fingerprint(monkeypatch):

@@ -96,12 +96,6 @@ def test_the_parts_add_up_and_agree_with_a_count_made_apart(frame):
     assert rows.loc[ORACLE, ["recall", "closure"]].tolist() == [1, 1]
 
 
-def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
-    write_run(tmp_path, "m", list(samples(BM25, found=(1,))), task="factor_realistic_4k")
-    table = retrieval.retrieval_table(read_factor_samples(tmp_path))
-    assert np.isnan(table["accuracy_closed"]).all()
-
-
 def test_the_figure_shows_the_shares(frame):
     table = retrieval.retrieval_table(frame, "N")
     mine = table[table["retrieval"] == BM25]

@@ -8,7 +8,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -100,13 +100,11 @@ class Line(NamedTuple):
     covariance: np.ndarray
 
 
-class Prior(NamedTuple):
-    """What is known of a model's curve before it has answered.
+Prior: TypeAlias = tuple[Line, ...]
+"""What is known of a model's curve before it has answered.
 
-    A line for each of `LINKS`: the same accuracies are another line under another floor.
-    """
-
-    lines: tuple[Line, ...]
+A line for each of `LINKS`: the same accuracies are another line under another floor.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +327,7 @@ def find_posterior(
 def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return what is believed of the curve at `loads`, whatever the floor."""
     smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
-    pairs = zip(prior.lines, LINKS, strict=True)
+    pairs = zip(prior, LINKS, strict=True)
     return Belief(
         tuple(
             find_posterior(answers, loads, *pair, smooth, correlation)
@@ -516,19 +514,13 @@ def glm_crossing(answers: Answers) -> float:
 
     Infinite where accuracy does not fall with N.
     """
-    wide = vague_line()
-    main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
-    plain = Line(wide.mean, wide.covariance * main)
-    level, _, slope, *_ = fit_line(answers, plain, Link(0, 1))
+    wide, main = vague_line(), np.arange(len(COEFFICIENTS)) < MAIN_TERMS
+    plain = Line(wide.mean, wide.covariance * np.diag(main))
+    found = find_posterior(answers, answers.loads[:0], plain, Link(0, 1), smooth=0.0)
+    level, _, slope, *_ = plain.mean + plain.covariance @ line_terms(answers.loads).T @ found.pull
     if slope >= 0:
         return np.inf
     return float(10 ** np.clip(PAPER_MEANS.log10_N - level / slope, -300, 300))
-
-
-def fit_line(answers: Answers, line: Line, link: Link) -> np.ndarray:
-    """Return the nine coefficients of the line that fits best, under what is known of it."""
-    found = find_posterior(answers, answers.loads[:0], line, link, smooth=0.0)
-    return line.mean + line.covariance @ line_terms(answers.loads).T @ found.pull
 
 
 def vague_line() -> Line:

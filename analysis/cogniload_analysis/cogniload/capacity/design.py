@@ -27,8 +27,8 @@ from scipy.stats import binom
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.adaptive.design import Answer, Interval, describe_interval
 from cogniload_analysis.cogniload.capacity import curve
-from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity
-from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
+from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
+from cogniload_analysis.cogniload.capacity.prior import find_prior
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_gen.checks import check_integer
 from cogniload_gen.cogniload import BENCHMARK
@@ -99,10 +99,9 @@ class AdaptiveDesign(design.Design):
     """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
     The `target` is a share of ECL50, or in units of d for the goal ID50. `N` holds the least and
-    the most statements, `seed` is that of the design's own draws, and `prior` is "published",
-    "vague", or a frame of the user's earlier results (model, d, N, rho as a fraction, correct).
-    Raises ValueError for a setting that is out of range. The same answers, in any order, give the
-    same puzzles. `estimate` returns a `Capacity`.
+    the most statements, `seed` is that of the design's own draws, and `prior` is "published" or
+    "vague". Raises ValueError for a setting that is out of range. The same answers, in any order,
+    give the same puzzles. `estimate` returns a `Capacity`.
     """
 
     VERSION = "3"
@@ -118,7 +117,7 @@ class AdaptiveDesign(design.Design):
         seed: int = 42,
         *,
         goal: Literal["ECL50", "ID50"] = "ECL50",
-        prior: PriorChoice = "published",
+        prior: str | Prior = "published",
     ) -> None:
         self.prior = find_prior(prior)
         self.seed = check_integer("seed", seed, low=0, high=MAX_SEED)
@@ -128,7 +127,7 @@ class AdaptiveDesign(design.Design):
             Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
         )
         self.extents = {"ECL50": self.N, "ID50": (ASKED_D[0], ASKED_D[-1])}
-        known = zip(curve.LINKS, self.prior.lines, strict=True)
+        known = zip(curve.LINKS, self.prior, strict=True)
         self.prior_values = np.concatenate(
             [[*link, *line.mean, *line.covariance.ravel()] for link, line in known]
         )
@@ -339,13 +338,13 @@ def _question_cells(capacity: Capacity) -> Iterable[str]:
 
 
 def estimate_capacity(
-    frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: PriorChoice = "published"
+    frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: str | Prior = "published"
 ) -> Capacity:
     """Estimate one model's `Capacity` from its responses to any cells.
 
     `frame` has the columns d, N, rho (a fraction) and correct (0 or 1), or counted successes and
-    failures; `prior` is "published", "vague" or a frame of earlier results. ECL50 is the crossing
-    at the paper's mean loads; the plain GLM's of the same answers stands beside it.
+    failures; `prior` is "published" or "vague". ECL50 is the crossing at the paper's mean loads;
+    the plain GLM's of the same answers stands beside it.
 
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.

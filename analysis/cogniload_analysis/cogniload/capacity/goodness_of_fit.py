@@ -107,21 +107,15 @@ def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedC
 
 
 def _project(
-    terms: np.ndarray,
-    offset: np.ndarray,
-    target: np.ndarray,
-    d: np.ndarray,
-    link: Link,
-    weights: float | np.ndarray = 1.0,
+    terms: np.ndarray, offset: np.ndarray, target: np.ndarray, d: np.ndarray, link: Link
 ) -> OptimizeResult:
-    """Solve terms' weights (accuracy - target) = 0 for the coefficients of `terms`."""
-    weighted = (np.ones(len(terms)) * weights)[:, None] * terms
+    """Solve terms' (accuracy - target) = 0 for the coefficients of `terms`."""
 
     def miss(coefficients: np.ndarray) -> np.ndarray:
-        return weighted.T @ (link.accuracy(terms @ coefficients + offset, d) - target)
+        return terms.T @ (link.accuracy(terms @ coefficients + offset, d) - target)
 
     def derivative(coefficients: np.ndarray) -> np.ndarray:
-        return weighted.T @ (link.slope(terms @ coefficients + offset, d)[:, None] * terms)
+        return terms.T @ (link.slope(terms @ coefficients + offset, d)[:, None] * terms)
 
     starts = (
         np.zeros(terms.shape[1]),
@@ -142,25 +136,18 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
     if np.isnan(fitted).any() or not len(cells):
         return GoodnessOfFit(np.nan, "", np.nan, np.nan, 0, np.nan)
-    total, over, variance = _residuals(cells, fitted)
-    margins = [
-        (
-            100 * over[at].sum() / total[at].sum(),
-            f"ρ = {100 * value:g} %" if load == "rho" else f"{load} = {value:g}",
-            at,
-        )
-        for load in ("d", "N", "rho")
-        for value in cells[load].unique()
-        for at in [cells[load].eq(value).to_numpy()]
-    ]
-    margins = [margin for margin in margins if total[margin[2]].sum() >= ENOUGH] or margins
-    miss, where, at = max(margins, key=lambda margin: abs(margin[0]))
-    chi_square = float(np.sum(over**2 / np.maximum(variance, 1e-300)))
+    margins = _margins(cells, fitted)
+    enough = margins[margins["total"] >= ENOUGH]
+    judged = margins if enough.empty else enough
+    worst = judged.iloc[int((judged["over"] / judged["total"]).abs().to_numpy().argmax())]
+    chi_square = _chi_square(_residuals(cells, fitted))
     degrees = len(cells) - int(glm.params.notna().sum())
+    is_rho = worst["load"] == "rho"
+    where = f"ρ = {100 * worst['value']:g} %" if is_rho else f"{worst['load']} = {worst['value']:g}"
     return GoodnessOfFit(
-        miss=float(abs(miss)),
+        miss=float(100 * abs(worst["over"]) / worst["total"]),
         where=where,
-        sampling_error=float(100 * np.sqrt(variance[at].sum()) / total[at].sum()),
+        sampling_error=float(100 * np.sqrt(worst["variance"]) / worst["total"]),
         chi_square=chi_square,
         degrees=degrees,
         p=float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan,
@@ -188,56 +175,38 @@ def covers_paper(cells: pd.DataFrame) -> bool:
     )
 
 
-def compare_fits(glm: LoadGLM) -> dict[str, float]:
-    """Return how the plain GLM, a floor, and a floor with interactions fit a run's margins.
+def margins_test(glm: LoadGLM) -> tuple[float, int, float]:
+    """Return the chi-square of a run over its accuracies by d, by N and by rho, degrees and p.
 
-    `plain`, `floor` and `both` are chi-squares over the accuracies by d, by N and by rho, as
-    docs/glm_fit.md has them: the curves with a floor have the same projection as the GLM, which
-    ties the means and the main terms, so that `degrees` is the same for all; `p` is the plain
-    GLM's. NaN for a curve that the responses don't determine, or that lies out of reach.
+    The GLM's projection ties the means and the main terms, which takes degrees of freedom. NaN
+    where the GLM could not be fitted, and for the p where no degree is left.
     """
     cells = glm.cells
-    nothing = {"plain": np.nan, "floor": np.nan, "both": np.nan, "degrees": np.nan, "p": np.nan}
-    loads = [cells[load].to_numpy() for load in ("d", "N", "rho")]
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
     if "beta_0" in glm.problems or not len(cells):
-        return nothing
-    rows = make_loads(*loads)
-    terms, share = line_terms(rows), total / total.mean()
-    kept = [place for place, term in enumerate(TERMS) if term not in glm.problems]
-    chosen = {"floor": kept}
-    if len(kept) == MAIN_TERMS and covers_grid(cells):
-        chosen["both"] = list(range(terms.shape[1]))
-    target = (cells["successes"] / total).to_numpy()
-    fits = {"plain": margin_chi_square(cells, glm.predict(*loads))}
-    for name, places in chosen.items():
-        mine = terms[:, places]
-        solution = _project(mine, np.zeros(len(mine)), target, rows[:, 0], Link(), share)
-        if np.abs(solution.fun).max() < SOLVED * len(mine):
-            accuracy = Link().accuracy(mine @ solution.x, rows[:, 0])
-            fits[name] = margin_chi_square(cells, accuracy)
+        return np.nan, 0, np.nan
+    fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
+    chi_square = _chi_square(_margins(cells, fitted))
     levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
-    degrees = levels - (len(kept) - 1)
-    p = float(chi2.sf(fits["plain"], degrees)) if degrees > 0 else np.nan
-    return nothing | fits | {"degrees": degrees, "p": p}
+    degrees = levels - (sum(term not in glm.problems for term in TERMS) - 1)
+    return chi_square, degrees, float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan
 
 
-def _residuals(
-    cells: pd.DataFrame, accuracy: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _residuals(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
     """Return the answers of counted cells, the right ones over an accuracy, and their variance."""
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
-    over = cells["successes"].to_numpy() - total * accuracy
-    return total, over, total * accuracy * (1 - accuracy)
+    total = cells["successes"] + cells["failures"]
+    over, variance = cells["successes"] - total * accuracy, total * accuracy * (1 - accuracy)
+    return pd.DataFrame({"total": total, "over": over, "variance": variance})
 
 
-def margin_chi_square(cells: pd.DataFrame, accuracy: np.ndarray) -> float:
-    """Return the chi-square of counted cells over their accuracies by d, by N and by rho."""
-    _, over, variance = _residuals(cells, accuracy)
-    residuals = pd.DataFrame({"over": over, "variance": variance})
-    loads = [cells[load].to_numpy() for load in ("d", "N", "rho")]
-    by_level = pd.concat([residuals.groupby(load).sum() for load in loads])
-    return float((by_level["over"] ** 2 / np.maximum(by_level["variance"], 1e-300)).sum())
+def _margins(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
+    """Return the sums of residuals at each level of each load."""
+    residuals = _residuals(cells, accuracy)
+    by_load = {load: residuals.groupby(cells[load]).sum() for load in ("d", "N", "rho")}
+    return pd.concat(by_load, names=["load", "value"]).reset_index()
+
+
+def _chi_square(residuals: pd.DataFrame) -> float:
+    return float((residuals["over"] ** 2 / residuals["variance"].clip(lower=1e-300)).sum())
 
 
 def curve_crossing(curve: PublishedCurve) -> float:

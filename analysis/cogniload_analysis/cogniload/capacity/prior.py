@@ -5,11 +5,9 @@ tables, run `python -m cogniload_analysis.cogniload.capacity.prior > FILE`.
 """
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from functools import lru_cache
 from importlib.resources import files
-from reprlib import repr as brief
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,16 +15,13 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS, LINKS, Line, Prior
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
-from cogniload_analysis.frame import check_columns
 from cogniload_analysis.published import published_table
+from cogniload_gen.checks import check_choice
 
-PriorChoice: TypeAlias = str | Mapping[str, Sequence[float]] | pd.DataFrame | Prior
 FILE = "cogniload_prior.csv"
 DECIMALS = 4
 SHRINKAGE = 0.3
 INFLATION = 2.0
-PSEUDO_MODELS = 5
-"""How many models the published covariance counts for beside the user's own earlier ones."""
 
 
 def refit_models() -> pd.DataFrame:
@@ -63,39 +58,16 @@ def published_prior(without: Collection[str] = ()) -> Prior:
     lines = []
     for link in LINKS:
         models = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
-        lines.append(Line(models.mean(axis=0), widen(np.cov(models.T))))
-    return Prior(tuple(lines))
+        lines.append(Line(models.mean(axis=0), _widen(np.cov(models.T))))
+    return tuple(lines)
 
 
 def vague_prior() -> Prior:
     """Return a prior that knows little under any floor."""
-    return Prior((curve.vague_line(),) * len(LINKS))
+    return (curve.vague_line(),) * len(LINKS)
 
 
-def earlier_prior(frame: Mapping[str, Sequence[float]] | pd.DataFrame) -> Prior:
-    """Return the prior of models that the user has measured: model, d, N, rho, correct.
-
-    Each is refitted under each floor, beneath a wide prior. A few models say little of how much
-    models differ, so their covariance is pooled with the published one. Raises ValueError if the
-    frame lacks a column or holds no answers.
-    """
-    frame = pd.DataFrame(frame)
-    check_columns(frame, ("model",))
-    by_model = frame.groupby("model", observed=True)
-    answers = [curve.count_answers(rows) for _, rows in by_model]
-    if not answers:
-        raise ValueError("the earlier results must hold answers, got none")
-    lines = []
-    for link, published in zip(LINKS, published_prior().lines, strict=True):
-        wide = curve.vague_line()
-        models = np.array([curve.fit_line(cells, wide, link) for cells in answers])
-        apart = models - models.mean(axis=0)
-        spread = published.covariance * PSEUDO_MODELS + widen(apart.T @ apart)
-        lines.append(Line(models.mean(axis=0), spread / (PSEUDO_MODELS + len(models) - 1)))
-    return Prior(tuple(lines))
-
-
-def widen(covariance: np.ndarray) -> np.ndarray:
+def _widen(covariance: np.ndarray) -> np.ndarray:
     """Return a covariance shrunk to its diagonal and inflated."""
     diagonal = np.diag(np.diag(covariance))
     return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
@@ -105,17 +77,11 @@ NAMED = {"published": published_prior, "vague": vague_prior}
 """The priors that have names, the usual one first."""
 
 
-def find_prior(choice: PriorChoice) -> Prior:
-    """Return the prior that a user names: "published", "vague", or a frame of earlier results."""
-    if isinstance(choice, Prior):
+def find_prior(choice: str | Prior) -> Prior:
+    """Return the prior that a user names: "published" or "vague"."""
+    if not isinstance(choice, str):
         return choice
-    if isinstance(choice, Mapping | pd.DataFrame):
-        return earlier_prior(choice)
-    if not isinstance(choice, str) or choice not in NAMED:
-        raise ValueError(
-            f"prior must be published, vague or a frame of earlier results, got {brief(choice)}"
-        )
-    return NAMED[choice]()
+    return NAMED[check_choice("prior", choice, tuple(NAMED))]()
 
 
 if __name__ == "__main__":

@@ -20,20 +20,10 @@ from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import rank_runs, ranking_table, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
 from cogniload_analysis.cogniload.thresholds import Threshold
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Verdict
-from cogniload_analysis.display.tables import (
-    MISSING,
-    MODEL,
-    Columns,
-    Table,
-    accuracy_table,
-    percent,
-    percent_interval,
-    thousands,
-    within,
-)
 from cogniload_analysis.frame import Load
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
@@ -62,7 +52,7 @@ def overview_table(
     counts = ranking[ranking["source"] == "published"].count()
     cut_shares = ending_table(frame).set_index("model")["cut_share"]
     rows = []
-    for row in accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
+    for row in tb.accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
         model = row["model"]
         mine, at = frame[frame["model"] == model], choose_threshold(glms[model], capacities[model])
         place = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
@@ -102,13 +92,13 @@ def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
 
 def show_length(N: float, least_N: float, most_N: float) -> str:
     """Set an N in print, where it is known: otherwise, on which side it lies."""
-    return "not determined" if math.isnan(N) else within(N, 0, round(least_N), round(most_N))
+    return "not determined" if math.isnan(N) else tb.within(N, 0, round(least_N), round(most_N))
 
 
 def show_interval(low: float, high: float, least_N: float, most_N: float) -> str:
     """Set the interval of ECL50 in print."""
     if math.isnan(low):
-        return MISSING
+        return tb.MISSING
     return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
 
 
@@ -118,30 +108,30 @@ def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
 
 
 def _show_places(best: float, worst: float, ranked: int) -> str:
-    return MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked}"
+    return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked}"
 
 
-COLUMNS: Columns = {
-    **MODEL,
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
     "rank, rank_worst": ("Rank", show_ranks),
     "ECL50, least_N, most_N, meaning": ("ECL50", _show_ECL50),
     "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", show_interval),
     "place, place_worst, ranked": ("Place", _show_places),
-    "accuracy": ("Acc [%]", percent),
-    "low, high": ("Acc, 95 %", percent_interval),
-    "chance": ("Chance [%]", percent),
-    "cut_share": ("Cut [%]", percent),
-    "response_tokens": ("Tokens", thousands),
+    "accuracy": ("Acc [%]", tb.percent),
+    "low, high": ("Acc, 95 %", tb.percent_interval),
+    "chance": ("Chance [%]", tb.percent),
+    "cut_share": ("Cut [%]", tb.percent),
+    "response_tokens": ("Tokens", tb.thousands),
     "responses": "Responses",
 }
 
 
-def tabulate_overview(overview: pd.DataFrame) -> Table:
+def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
     by = "by ECL50, the N at which half of the puzzles are solved"
     places = "its place among the published models. Ranks and places have 95 % intervals"
     caption = f"All runs, best first: {by}, with {places}."
-    return Table("overview", overview, caption, COLUMNS)
+    return tb.Table("overview", overview, caption, COLUMNS)
 
 
 def say_capacity(row: Mapping[Any, Any]) -> str:

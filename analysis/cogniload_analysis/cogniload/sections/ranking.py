@@ -24,9 +24,9 @@ from cogniload_analysis.cogniload.sections.thresholds import (
     show_threshold,
 )
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import MISSING, MODEL, Columns, Table
 from cogniload_analysis.published import published_table
 
 CROSSINGS_KNOWN = 8, 400
@@ -36,7 +36,7 @@ CROSSINGS_KNOWN = 8, 400
 def show_ranks(best: float, worst: float) -> str:
     """Set a rank with its interval, as in 9 to 14."""
     if math.isnan(best):
-        return MISSING
+        return tb.MISSING
     return " to ".join(dict.fromkeys((f"{best:.0f}", f"{worst:.0f}")))
 
 
@@ -46,8 +46,8 @@ CAPTION = (
     "published models, with its 95 % interval. The paper prints projections, without intervals; "
     "its models' crossings follow from these with a guessing floor and Table 3."
 )
-COLUMNS: Columns = {
-    **MODEL,
+COLUMNS: tb.Columns = {
+    **tb.MODEL,
     "rank, rank_worst": ("Rank (projection)", show_ranks),
     "ECL50, min_tested, max_tested": (
         "ECL50 (projection)",
@@ -73,7 +73,7 @@ COLUMNS: Columns = {
 
 def ranking_section(ranking: pd.DataFrame) -> Section:
     """Return the section on a `ranking_table`."""
-    table = Table("ranking", ranking, CAPTION, COLUMNS)
+    table = tb.Table("ranking", ranking, CAPTION, COLUMNS)
     return Section("Among published models", [draw_ranking(ranking), table], "among", folded=True)
 
 

@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.adaptive.replay import say_flag
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
-    compare_fits,
     covers_grid,
     goodness_of_fit,
+    margins_test,
 )
 from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
@@ -72,7 +71,8 @@ def thresholds_section(
     content: list[Content] = [overview]
     for model, glm in glms.items():
         rows = thresholds[thresholds["model"] == model].to_dict("records")
-        said = [*map(say_threshold, rows), say_fit(glm), *map(say_flag, notes.get(model, ()))]
+        said = [*map(say_threshold, rows), say_fit(glm)]
+        said += [f"Note: {flag}." for flag in notes.get(model, ())]
         drawn = [figures[model]] if model in figures else []
         content.append(Section(model, [said, *say_problems(glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
@@ -304,16 +304,16 @@ def _say_crossing(row: Mapping[Any, Any]) -> str:
 
 def say_fit(glm: LoadGLM) -> str:
     """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
-    fit, known = goodness_of_fit(glm), compare_fits(glm)
-    if math.isnan(known["plain"]):
+    fit, (chi_square, degrees, p) = goodness_of_fit(glm), margins_test(glm)
+    if math.isnan(chi_square):
         return "Too little is known to judge the GLM's fit."
     error = f"where the sampling error is {fit.sampling_error:.1f}"
-    chi2 = f"(χ² {known['plain']:.1f} with {known['degrees']:.0f} degrees of freedom)"
-    if known["p"] >= MISFIT:
+    chi2 = f"(χ² {chi_square:.1f} with {degrees} degrees of freedom)"
+    if p >= MISFIT:
         miss = f"its largest miss is {fit.miss:.1f} points at {fit.where}"
         return f"The GLM fits: {miss}, {error} {chi2}."
     misses = f"The GLM misses accuracy by up to {fit.miss:.1f} points, at {fit.where}"
-    if known["p"] < MISFIT:
+    if p < MISFIT:
         return f"{misses}, {error} {chi2}."
     return f"{misses}, {error}: too few levels to test the fit."
 
