@@ -9,8 +9,8 @@ from pathlib import Path
 from statsmodels.stats.proportion import proportion_confint
 from tqdm import tqdm
 
+from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
-from cogniload_gen.parser import read_price
 from lm_eval_tasks.answers import Answers
 from lm_eval_tasks.configuration import Run, cost_of
 
@@ -68,7 +68,7 @@ def _status_lines(folder: Path, price: str | None, include_path: str | None) -> 
         low, high = proportion_confint(right, tried, alpha=0.1, method="wilson")
         yield f"accuracy so far: {right / tried:.1%} (90 % interval {low:.1%} to {high:.1%})"
     if any(answers.tokens):
-        prices = read_price(price)
+        prices = check_price(price)
         cost = f", {cost_of(answers.tokens, prices):,.2f} at the price" if prices else ""
         yield "tokens: {:,} of prompts, {:,} of responses".format(*answers.tokens) + cost
     if not whole:
