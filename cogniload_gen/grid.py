@@ -207,7 +207,7 @@ A block's time hardly depends on its rows until there are some hundred of each d
 
 
 class Rows:
-    """The rows of a source, as dicts: each is made with those behind it, which are kept.
+    """The rows of a source as dicts; a row is made together with those after it, which are cached.
 
     Blocks grow as long as they are read one after the other.
     """
