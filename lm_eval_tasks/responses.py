@@ -89,19 +89,16 @@ def keep_what_is_said(model: LM | None) -> None:
     if parse in openai and "parse_generations" not in vars(inner):
         chat = isinstance(inner, LocalChatCompletion)
         inner.parse_generations = _keeping_answers(inner.parse_generations, chat=chat)
-        inner._create_payload = _without_empty_stop(inner._create_payload)
+        create = inner._create_payload
+
+        def without_empty_stop(*arguments: Any, **settings: Any) -> dict[str, Any]:
+            payload = create(*arguments, **settings)
+            return {name: value for name, value in payload.items() if name != "stop" or value}
+
+        inner._create_payload = without_empty_stop
     in_vllm = type(inner).__module__ == "lm_eval.models.vllm_causallms"
     if in_vllm and hasattr(inner, "_model_generate") and "_model_generate" not in vars(inner):
         inner._model_generate = _keeping_outputs(inner._model_generate)
-
-
-def _without_empty_stop(create: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    @wraps(create)
-    def _create_payload(*arguments: Any, **settings: Any) -> dict[str, Any]:
-        payload = create(*arguments, **settings)
-        return {name: value for name, value in payload.items() if name != "stop" or value}
-
-    return _create_payload
 
 
 def _keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[..., list[str]]:

@@ -11,8 +11,6 @@ import logging
 import re
 import ssl
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from reprlib import Repr
 from typing import Any
 
@@ -52,17 +50,8 @@ class Refused(ConnectionError):  # noqa: N818  (an answer)
     def __init__(self, answer: aiohttp.ClientResponse, text: str) -> None:
         super().__init__(f"{answer.status} {answer.reason}: {_BRIEF.repr(text)}")
         self.status, self.text = answer.status, text
-        self.wait = _seconds(answer.headers.get("Retry-After", ""))
-
-
-def _seconds(text: str) -> float | None:
-    """Return the seconds of a Retry-After header, which may be a date; None for another text."""
-    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text):
-        return float(text)
-    try:
-        return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError):
-        return None
+        told = answer.headers.get("Retry-After", "")
+        self.wait = float(told) if re.fullmatch(r"\d+(\.\d+)?", told) else None
 
 
 def fill_every_slot(model: LM, stopped: Callable[[], bool]) -> None:
@@ -146,9 +135,9 @@ async def _complete(
             final = isinstance(error, Refused) and error.status in FINAL
             if attempt >= model.max_retries or final or over():
                 raise
-            wait = getattr(error, "wait", None)
-            wait = min(2.0 ** (attempt - 1), 30.0) if wait is None else wait
-            await asyncio.sleep(min(max(wait, 0.0), LONGEST_WAIT))
+            told = error.wait if isinstance(error, Refused) else None
+            wait = min(2.0 ** (attempt - 1), 30.0) if told is None else told
+            await asyncio.sleep(min(wait, LONGEST_WAIT))
 
 
 async def _post(model: TemplateAPI, session: aiohttp.ClientSession, body: dict[str, Any]) -> str:
