@@ -48,7 +48,7 @@ class Refused(ConnectionError):  # noqa: N818  (an answer)
     """A server's answer that says it failed: its status, what it says, and how long to wait."""
 
     def __init__(self, answer: aiohttp.ClientResponse, text: str) -> None:
-        super().__init__(f"{answer.status} {answer.reason}: {_BRIEF.repr(text)}")
+        super().__init__(f"answered {answer.status} {answer.reason}: {_BRIEF.repr(text)}")
         self.status, self.text = answer.status, text
         told = answer.headers.get("Retry-After", "")
         self.wait = float(told) if re.fullmatch(r"\d+(\.\d+)?", told) else None
@@ -161,29 +161,28 @@ async def _post(model: TemplateAPI, session: aiohttp.ClientSession, body: dict[s
 
 def explain(error: Exception, model: object) -> Exception:
     """Return what asking a server raised as one line that names the server and what helps."""
-    where = "the server at " + without_keys({"": getattr(model, "base_url", None) or "?"})[""]
-    if isinstance(error, Refused):
-        hint = f"; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
-        if error.status in FINAL:
-            hint = ""
-            if re.search("context|length|token", error.text, re.IGNORECASE):
-                hint = (
-                    "; if the prompt is too long: name the model's tokenizer (tokenizer_backend="
-                    "huggingface,tokenizer=NAME in --model_args), or lower context_budget"
-                )
-        return ConnectionError(f"{where} answered {error}{hint}")
-    if isinstance(error, NoCompletion):
-        return ConnectionError(f"{where} {error}")
+    url = without_keys({"": getattr(model, "base_url", None) or "?"})[""]
     if isinstance(error, TimeoutError | requests.Timeout):
-        return ConnectionError(
-            f"{where} did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout "
-            "in --model_args, or see whether the server works"
+        says = (
+            f"did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout in "
+            "--model_args, or see whether the server works"
         )
-    if isinstance(error, aiohttp.ClientConnectionError | requests.ConnectionError):
-        return ConnectionError(f"no server answers at {where.removeprefix('the server at ')}")
-    if isinstance(error, aiohttp.ClientError | requests.RequestException):
-        return ConnectionError(f"{where} answered {_BRIEF.repr(str(error))}")
-    return error
+    elif isinstance(error, aiohttp.ClientConnectionError | requests.ConnectionError):
+        return ConnectionError(f"no server answers at {url}")
+    elif isinstance(error, Refused) and error.status not in FINAL:
+        says = f"{error}; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
+    elif isinstance(error, Refused) and re.search("context|length|token", error.text, re.I):
+        says = (
+            f"{error}; if the prompt is too long: name the model's tokenizer (tokenizer_backend="
+            "huggingface,tokenizer=NAME in --model_args), or lower context_budget"
+        )
+    elif isinstance(error, Refused | NoCompletion):
+        says = str(error)
+    elif isinstance(error, aiohttp.ClientError | requests.RequestException):
+        says = f"answered {_BRIEF.repr(str(error))}"
+    else:
+        return error
+    return ConnectionError(f"the server at {url} {says}")
 
 
 def check_server(model: LM, context_budget: int) -> dict[str, str]:
