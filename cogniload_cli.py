@@ -10,14 +10,15 @@ import os
 import shlex
 import signal
 import sys
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from cogniload_gen.parser import Parser
+    from cogniload_gen.benchmark import Dataset
 
 Words = Sequence[str]
 
@@ -34,13 +35,136 @@ RESULTS = "lm-eval's --output_path"
 NAMED_RESULTS = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
 
 
+# --- arguments ------------------------------------------------------------------------------------
+
+
+class Parser(ArgumentParser):
+    """A parser whose errors are one line with exit code 2, and whose options are spelled out.
+
+    An option of several words may have underscores in the place of dashes. A parser that
+    `takes_others` leaves the arguments that it does not know to another parser.
+    """
+
+    takes_others = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)  # --n is not --num-puzzles
+
+    def option(self, name: str, metavar: Any, text: str, **settings: Any) -> None:
+        """Add an option with a value; `text` is its help."""
+        self.add_argument(f"--{name}", metavar=metavar, help=text, **settings)
+
+    def flag(self, name: str, text: str, **settings: Any) -> None:
+        """Add an option without a value; `text` is its help."""
+        self.add_argument(f"--{name}", action="store_true", help=text, **settings)
+
+    def parse_known_args(  # type: ignore[override]  # whose overloads differ by version
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
+        """Parse as the base class does, with dashes for underscores in the names of options."""
+        words = []
+        for word in sys.argv[1:] if args is None else args:
+            name, equals, value = word.partition("=")
+            dashed = name.replace("_", "-")
+            known = dashed in self._option_string_actions
+            words.append(dashed + equals + value if known else word)
+        return super().parse_known_args(words, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with one line that says what was wrong."""
+        if message.startswith("unrecognized arguments: --"):
+            name = message.split()[2].partition("=")[0]
+            for near in get_close_matches(name, self._option_string_actions, 1, 0.75):
+                message = f"there is no {name}: did you mean {near}?"
+        self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
+
+
+def _number(text: str) -> int | float | str:
+    """Return a number as Python reads it; any other text stays, for the knob's check to refuse."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    parts = text.split(",")
+    if len(parts) > 1 and all(isinstance(_number(part), int | float) for part in parts):
+        raise ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
+    return text
+
+
+def _by_label(results: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the paths of results by the label of LABEL=DIR; a path that exists has none, ""."""
+    paths: dict[str, list[Path]] = {}
+    for text in results:
+        label, _, path = text.partition("=")
+        # Path.exists raises OSError where the label is longer than a file's name can be.
+        if not (label and path) or "/" in label or os.path.exists(text):  # noqa: PTH110
+            label, path = "", text
+        paths.setdefault(label, []).append(Path(path))
+    return paths
+
+
+def _add_puzzle_options(parser: Parser, of_dataset: str | None = None) -> None:
+    """Add the options that say which puzzles, of a dataset or of all; unused, one is not read."""
+    from cogniload_gen.benchmarks import BENCHMARKS
+    from cogniload_gen.grid import SPLITS
+
+    among = [one for one in BENCHMARKS if of_dataset in (None, one.dataset)]
+    suites = " or ".join(str(one.suite) for one in BENCHMARKS if one.suite)
+    parser.option("suite", None, f"{suites}: a suite of FACTOR", default=SUPPRESS)
+    texts: dict[str, dict[str, list[str]]] = {}
+    for benchmark in among:
+        for knob in benchmark.parameters:
+            titles = texts.setdefault(knob.name, {}).setdefault(knob.describe(), [])
+            titles.append(benchmark.title)
+    knobs = {knob.name: knob for benchmark in among for knob in benchmark.parameters}
+    del texts["first_index"]  # of `load_dataset` and Python alone
+    spanning = {knob.name for benchmark in among for knob in benchmark.knobs}
+    for name, by_text in texts.items():
+        parts = [f"{' and '.join(titles)}: {text}" for text, titles in by_text.items()]
+        shared = [text for text, titles in by_text.items() if len(titles) == len(among)]
+        text, kind = ". ".join(shared or parts).replace("%", "%%"), knobs[name].kind
+        option = name.replace("_", "-")
+        if kind == "flag":
+            parser.flag(option, text, default=SUPPRESS)
+            continue
+        metavar = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}.get(kind)
+        takes: dict[str, Any] = {"type": _number} if kind in {"integer", "number"} else {}
+        takes |= {"nargs": "+"} if name in spanning else {}
+        parser.option(option, metavar or name.upper(), text, default=SUPPRESS, **takes)
+    own = [f"; {one.title} also: {', '.join(one.own_splits)}" for one in among if one.own_splits]
+    splits = f"{', '.join(SPLITS)}{''.join(own)} (default test)"
+    parser.option("split", None, splits, default=SUPPRESS)
+
+
+def _used_puzzle_options(arguments: Namespace) -> dict[str, Any]:
+    """Return the options of `_add_puzzle_options` that are used."""
+    from cogniload_gen.benchmarks import BENCHMARKS
+
+    names = {knob.name for benchmark in BENCHMARKS for knob in benchmark.parameters}
+    names |= {"suite", "split"}
+    return {name: value for name, value in vars(arguments).items() if name in names}
+
+
+def _dataset_of(used: Mapping[str, Any]) -> "Dataset":
+    """Return the dataset that the used options are for; ValueError if one is of another."""
+    from cogniload_gen.benchmarks import BENCHMARKS, datasets
+
+    dataset = next(one for one in datasets().values() if bool(one.suites) == ("suite" in used))
+    for name in used.keys() - {*dataset.names}:
+        users = [one for one in BENCHMARKS if name in [knob.name for knob in one.parameters]]
+        titles = " and ".join(one.title for one in users)
+        suites = " or ".join(str(one.suite) for one in users if one.suite)
+        hint = f"pass --suite {suites} too" if suites else f"got it with --suite {used['suite']}"
+        raise ValueError(f"--{name.replace('_', '-')} is for {titles}: {hint}")
+    return dataset
+
+
 # --- puzzles --------------------------------------------------------------------------------------
 
 
-def generate(parser: "Parser", words: Words) -> None:
+def generate(parser: Parser, words: Words) -> None:
     """Write puzzles to a .jsonl or .parquet file, or to a folder OUT/ of Parquet files."""
-    from cogniload_gen.parser import add_puzzle_options, dataset_of, number, used_puzzle_options
-
     parser.usage = (
         "cogniload generate FILE [options]\n"  # after --d 3 5, FILE would be a value
         "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
@@ -49,12 +173,12 @@ def generate(parser: "Parser", words: Words) -> None:
     parser.add_argument("out", nargs="?", metavar="FILE", help=text)
     parser.option("shard", "I/N", "make files I, I + N, I + 2N, ... of the folder alone")
     text = "puzzles in each file of the folder (10,000)"
-    parser.option("rows-per-file", "COUNT", text, type=number)
+    parser.option("rows-per-file", "COUNT", text, type=_number)
     parser.flag("force", "replace FILE if it exists")
     parser.flag("errors", "write traces of CogniLoad puzzles with one planted first error each")
-    add_puzzle_options(parser)
+    _add_puzzle_options(parser)
     arguments = parser.parse_args(words)
-    out, used = arguments.out, used_puzzle_options(arguments)
+    out, used = arguments.out, _used_puzzle_options(arguments)
     if out is None:
         raise ValueError("FILE is missing: it comes before the options, since --d takes any number")
     is_folder = out.endswith("/")
@@ -64,7 +188,7 @@ def generate(parser: "Parser", words: Words) -> None:
             there, here = ("file", "folder") if is_folder else ("folder", "file")
             name = option.replace("_", "-")
             raise ValueError(f"--{name} is for a {there}, got it for the {here} {out}")
-    dataset = dataset_of(used)
+    dataset = _dataset_of(used)
     if is_folder:
         _generate_folder(out, arguments.shard, arguments.rows_per_file, dataset.name, used)
         return
@@ -104,7 +228,7 @@ def _generate_folder(
         print(f"{out}: whole, {whole}\nnext: cogniload verify {shlex.quote(out)} --sample 1%")
 
 
-def solve(parser: "Parser", words: Words) -> None:
+def solve(parser: Parser, words: Words) -> None:
     """Print the answer of a puzzle, from its text alone."""
     text = "the puzzle (default: standard input)"
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
@@ -117,10 +241,9 @@ def solve(parser: "Parser", words: Words) -> None:
         raise ValueError(f"{file or 'standard input'}: {error}") from None
 
 
-def retrieve(parser: "Parser", words: Words) -> None:
+def retrieve(parser: Parser, words: Words) -> None:
     """Measure what retrievers find of the statements that FACTOR's answers need."""
     from cogniload_gen.factor import FACTOR
-    from cogniload_gen.parser import add_puzzle_options, number, used_puzzle_options
 
     parser.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, FILE would be a value
     text = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
@@ -130,12 +253,12 @@ def retrieve(parser: "Parser", words: Words) -> None:
     text += f" (default {' '.join(usual)})"
     parser.option("retriever", "NAME", text, nargs="+", default=usual)
     text = "tokens that may be found, or several such budgets (default 500 1000 2000)"
-    parser.option("budget", "TOKENS", text, type=number, nargs="+", default=[500, 1000, 2000])
+    parser.option("budget", "TOKENS", text, type=_number, nargs="+", default=[500, 1000, 2000])
     text = "model of sentence-transformers, a name or a folder (default all-MiniLM-L6-v2)"
     parser.option("encoder", "MODEL", text)
     parser.option("out", "FILE", "write the table as CSV", type=Path)
     parser.flag("force", "replace FILE if it exists")
-    add_puzzle_options(parser, FACTOR.benchmarks)
+    _add_puzzle_options(parser, FACTOR.name)
     arguments = parser.parse_args(words)
     from tqdm import tqdm
 
@@ -151,7 +274,7 @@ def retrieve(parser: "Parser", words: Words) -> None:
     ]
     if arguments.out and arguments.out.exists() and not arguments.force:  # before the work
         raise FileExistsError(EXISTS.format(arguments.out))
-    used = used_puzzle_options(arguments)
+    used = _used_puzzle_options(arguments)
     tokenizer = used.get("tokenizer")  # it measures the budgets, too
     if arguments.file and (making := used.keys() - {"tokenizer"}):
         raise ValueError(
@@ -174,7 +297,7 @@ def retrieve(parser: "Parser", words: Words) -> None:
 # --- run ------------------------------------------------------------------------------------------
 
 
-def tasks(parser: "Parser", words: Words) -> None:
+def tasks(parser: Parser, words: Words) -> None:
     """Print the folder of the lm-eval tasks, for --include_path."""
     parser.flag("link", "link it into the installed lm-eval")
     parser.flag("unlink", "take the link back")
@@ -187,9 +310,9 @@ def tasks(parser: "Parser", words: Words) -> None:
         print(f"unlinked {unlink_tasks()}" if arguments.unlink else TASKS)
 
 
-def plan(parser: "Parser", words: Words) -> None:
+def plan(parser: Parser, words: Words) -> None:
     """Estimate how many puzzles distinguish two models, and their cost."""
-    from cogniload_gen.parser import PRICE, read_price
+    from cogniload_gen.checks import PRICE, check_price
 
     text = "difference in accuracy to tell, such as 0.05"
     parser.option("detect", "SHARE", text, type=float, required=True)
@@ -204,13 +327,13 @@ def plan(parser: "Parser", words: Words) -> None:
     from cogniload_analysis import plan_comparison
 
     settings = vars(arguments)
-    settings["price"] = read_price(arguments.price)
+    settings["price"] = check_price(arguments.price)
     print(plan_comparison(settings.pop("like"), settings.pop("detect"), **settings).summary())
 
 
-def evaluate(parser: "Parser", words: Words) -> None:
+def evaluate(parser: Parser, words: Words) -> None:
     """Evaluate a model with lm-eval; the same command continues a run that was killed."""
-    from cogniload_gen.parser import PRICE, number
+    from cogniload_gen.checks import PRICE
 
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
@@ -226,9 +349,9 @@ def evaluate(parser: "Parser", words: Words) -> None:
     parser.option("config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
     parser.option("shard", "I/N", "answer the I-th of N equal parts alone")
     parser.option("until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
-    parser.option("budget", "COUNT", "the most puzzles for --until (1500)", type=number)
+    parser.option("budget", "COUNT", "the most puzzles for --until (1500)", type=_number)
     text = "the least and the most N (or op) that --until asks, such as 10 400"
-    parser.option("range", ("LOW", "HIGH"), text, nargs=2, type=number)
+    parser.option("range", ("LOW", "HIGH"), text, nargs=2, type=_number)
     text = "ask no more once a run has used these tokens, such as 20M"
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)
@@ -243,7 +366,7 @@ def evaluate(parser: "Parser", words: Words) -> None:
     run(arguments, others)
 
 
-def why(parser: "Parser", words: Words) -> None:
+def why(parser: Parser, words: Words) -> None:
     """Ask a run's model the twins of its failures, and name the cause."""
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
@@ -281,7 +404,7 @@ def why(parser: "Parser", words: Words) -> None:
         print("\n".join(explain_results([run, answers]).verdict))
 
 
-def demo(parser: "Parser", words: Words) -> None:
+def demo(parser: Parser, words: Words) -> None:
     """Evaluate a small real model on cogniload_mini and report on it."""
     parser.option("out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
     out = parser.parse_args(words).out
@@ -293,7 +416,7 @@ def demo(parser: "Parser", words: Words) -> None:
 # --- read -----------------------------------------------------------------------------------------
 
 
-def score(parser: "Parser", words: Words) -> None:
+def score(parser: Parser, words: Words) -> None:
     """Score lm-eval's samples_*.jsonl again, or tables of responses; or read their steps."""
     text = "samples_*.jsonl, gzipped or not"
     parser.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=text)
@@ -342,9 +465,9 @@ def _print_errors(counts: Counter[str]) -> None:
         print(f"{kind:26} {count:7} {count / (total - unread):8.2%}")
 
 
-def report(parser: "Parser", words: Words) -> None:
+def report(parser: Parser, words: Words) -> None:
     """Write a report on lm-eval's results, which ranks their runs."""
-    from cogniload_gen.parser import PRICE, by_label, read_price
+    from cogniload_gen.checks import PRICE, check_price
 
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
     parser.option("out", "DIR", "to write", type=Path, required=True)
@@ -355,8 +478,8 @@ def report(parser: "Parser", words: Words) -> None:
     text = "FACTOR's Neff of a clean context, which several attempts are to reach"
     parser.option("factor-n-clean", "N", text, type=float)
     options = vars(parser.parse_args(words))
-    options["price"] = read_price(options["price"])
-    _write_report(by_label(options.pop("results")), **options)
+    options["price"] = check_price(options["price"])
+    _write_report(_by_label(options.pop("results")), **options)
 
 
 def _write_report(
@@ -370,7 +493,7 @@ def _write_report(
     print(f"report   {page}")
 
 
-def compare(parser: "Parser", words: Words) -> None:
+def compare(parser: Parser, words: Words) -> None:
     """Compare runs puzzle by puzzle."""
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
     text = "difference in accuracy to detect with the `needed` puzzles (0.02)"
@@ -379,13 +502,12 @@ def compare(parser: "Parser", words: Words) -> None:
     parser.flag("force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
-    from cogniload_gen.parser import by_label
 
     settings = {"force": arguments.force, "detect": arguments.detect}
-    print(compare_results(by_label(arguments.results), arguments.out, **settings))
+    print(compare_results(_by_label(arguments.results), arguments.out, **settings))
 
 
-def view(parser: "Parser", words: Words) -> None:
+def view(parser: Parser, words: Words) -> None:
     """Write the responses as Inspect's logs and open its viewer."""
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=RESULTS)
     text = "folder of the logs (inspect_logs)"
@@ -412,24 +534,22 @@ def view(parser: "Parser", words: Words) -> None:
 # --- share ----------------------------------------------------------------------------------------
 
 
-def push(parser: "Parser", words: Words) -> None:
+def push(parser: Parser, words: Words) -> None:
     """Publish puzzles as a dataset on the Hugging Face Hub."""
-    from cogniload_gen.parser import add_puzzle_options, dataset_of, used_puzzle_options
-
     parser.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
     parser.flag("private", "make a new REPO private")
     text = "write the folder that would be uploaded, and upload nothing"
     parser.option("dry-run", "DIR", text, type=Path)
-    add_puzzle_options(parser)
+    _add_puzzle_options(parser)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub import push as upload
 
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
-    used = used_puzzle_options(arguments)
-    print(upload(arguments.repo, dataset_of(used).name, **how, **used))
+    used = _used_puzzle_options(arguments)
+    print(upload(arguments.repo, _dataset_of(used).name, **how, **used))
 
 
-def verify(parser: "Parser", words: Words) -> int:
+def verify(parser: Parser, words: Words) -> int:
     """Make published puzzles again, compare every row, and solve every puzzle."""
     parser.epilog = "Exit code: 0 the same, 1 they differ, 2 unknown."
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
@@ -450,7 +570,7 @@ def verify(parser: "Parser", words: Words) -> int:
     return int(bool(verdict.differences))
 
 
-def share(parser: "Parser", words: Words) -> None:
+def share(parser: Parser, words: Words) -> None:
     """Write results as the Hub shows them on a model's page, .eval_results."""
     parser.add_argument("results", nargs="+", type=Path, metavar="RUN", help=RESULTS)
     parser.option("out", "FOLDER", "to write", type=Path, required=True)
@@ -465,7 +585,7 @@ def share(parser: "Parser", words: Words) -> None:
         print(f"wrote    {file}")
 
 
-COMMANDS: dict[str, dict[str, Callable[["Parser", Words], int | None]]] = {
+COMMANDS: dict[str, dict[str, Callable[[Parser, Words], int | None]]] = {
     "Puzzles": {"generate": generate, "solve": solve, "retrieve": retrieve},
     "Run": {"tasks": tasks, "plan": plan, "eval": evaluate, "why": why, "demo": demo},
     "Read": {"score": score, "report": report, "compare": compare, "view": view},
@@ -527,8 +647,6 @@ def _run(name: str, words: Words) -> int:
         hint = f"did you mean {near[0]}?" if near else "`cogniload` alone prints the commands"
         print(f"cogniload: error: there is no {_one_line(name)}: {hint}", file=sys.stderr)
         return 2
-    from cogniload_gen.parser import Parser
-
     command = commands[name]
     parser = Parser(prog=f"cogniload {name}", description=command.__doc__)
     return command(parser, words) or 0

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
+from math import inf
 from numbers import Integral, Real
 from reprlib import repr as brief
 from typing import Any
@@ -69,6 +70,23 @@ def check_shard(value: Any) -> tuple[int, int]:
     if not 1 <= shard <= shards:
         raise ValueError(f"shard must be I/N with 1 <= I <= N, got {brief(value)}")
     return shard, shards
+
+
+PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
+"""What a price is."""
+
+
+def check_price(text: str | None) -> tuple[float, float] | None:
+    """Return the prices of IN,OUT; ValueError for another text."""
+    if text is None:
+        return None
+    try:
+        prompts, responses = map(float, text.split(","))
+    except ValueError:
+        prompts = responses = -1.0
+    if not (0 <= prompts < inf and 0 <= responses < inf):
+        raise ValueError(f"price must be IN,OUT, {PRICE}, got {text[:60]!r}")
+    return prompts, responses
 
 
 def check_flag(name: str, value: Any) -> bool:

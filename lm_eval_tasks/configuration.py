@@ -23,9 +23,8 @@ from lm_eval.utils import handle_non_serializable
 from pandas import json_normalize
 
 from cogniload_gen import benchmarks
-from cogniload_gen.checks import check_shard
+from cogniload_gen.checks import check_price, check_shard
 from cogniload_gen.files import whole_file, without_keys
-from cogniload_gen.parser import read_price
 from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.lm_eval_private import run_parser
@@ -142,7 +141,7 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
         check_shard("1/1" if ours["shard"] is None else ours["shard"]),
         None if ours["until"] is None else (ours["until"], ours["budget"], ours["range"]),
         tokens,
-        read_price(ours["price"]) or (0.0, 0.0),
+        check_price(ours["price"]) or (0.0, 0.0),
         cost,
     )
 

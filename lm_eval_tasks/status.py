@@ -9,8 +9,8 @@ from pathlib import Path
 from statsmodels.stats.proportion import proportion_confint
 from tqdm import tqdm
 
+from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
-from cogniload_gen.parser import read_price
 from lm_eval_tasks.answers import Answers
 from lm_eval_tasks.configuration import Run, cost_of
 
@@ -49,7 +49,7 @@ def print_status(folders: Sequence[Path], price: str | None, include_path: str |
 
     With the price of a million tokens, IN,OUT, also what the answers have cost.
     """
-    prices = read_price(price)
+    prices = check_price(price)
     for folder in folders:
         run, answers = Run.begun(folder), Answers([folder])
         tasks, done = ", ".join(run.what["tasks"]), len(answers.documents)

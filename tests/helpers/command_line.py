@@ -6,8 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from cogniload_cli import main
-from cogniload_gen.parser import Parser
+from cogniload_cli import Parser, main
 
 MODULE = "cogniload_cli"
 """What `python -m` runs as the installed command does."""

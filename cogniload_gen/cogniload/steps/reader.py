@@ -506,6 +506,8 @@ class Reader:
         j = i + 1
         while j - i < 3 and kinds[j] in ("noun", "word"):
             j += 1
+        if kinds[j] == "colon" and kinds[j + 1] in ("check", "cross"):
+            j += 1
         leads_on = kinds[j] == "range" and self.words[j].data == "to"
         return "arrow" if leads_on and "value" in kinds[j + 1 : j + 3] else kinds[j]
 
