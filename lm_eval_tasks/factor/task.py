@@ -10,6 +10,7 @@ from datasets import Dataset, concatenate_datasets
 from lm_eval.api.metrics import mean
 from tqdm import tqdm
 
+from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_known
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
@@ -125,7 +126,7 @@ def mean_size(sets: Sequence[Sequence[str]]) -> float:
     return sum(map(len, sets)) / len(sets)
 
 
-def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
+def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
     """Return the fit of log accuracy on complexity (section 3.4), by name.
 
     `results` holds complexity, correct (0 or 1), context and noise of each response. None stands
@@ -138,7 +139,7 @@ def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
         log_problems(log, dict.fromkeys(DECAY.values(), several))
         return dict.fromkeys(DECAY)
     frame = pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
-    fit = analysis.fit_complexity_decay(frame)
+    fit = fit_complexity_decay(frame)
     log_problems(log, fit.problems)
     if fit.note:
         log_problems(log, dict.fromkeys(DECAY.values(), fit.note))
@@ -147,4 +148,4 @@ def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
     return {name: value if sound[name] else None for name, value in values.items()}
 
 
-cdf, cdo, n_eff = numbers_of(decay, tuple(DECAY), log, "CDF, CDO and N_eff")
+cdf, cdo, n_eff = numbers_of(decay, DECAY)
