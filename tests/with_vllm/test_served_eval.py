@@ -11,10 +11,10 @@ from lm_eval_tasks.demo import MODEL
 PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
 
 
-def test_the_analysis_reads_a_run_and_the_version_of_vllm_is_recorded(server, tmp_path):
+def test_the_analysis_reads_a_run_and_the_version_of_vllm_is_recorded(server, model, tmp_path):
     model_args = (
-        f"model={MODEL},base_url={server.url}/v1/chat/completions,num_concurrent=2,"
-        f"tokenizer_backend=huggingface,tokenizer={server.model}"
+        f"model={MODEL},base_url={server}/v1/chat/completions,num_concurrent=2,"
+        f"tokenizer_backend=huggingface,tokenizer={model}"
     )
     command = [
         *("eval", "--output_path", str(tmp_path), "--tasks", "cogniload_mini"),
