@@ -13,6 +13,7 @@ import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -263,7 +264,7 @@ def retrieve(parser: Parser, words: Words) -> None:
     from tqdm import tqdm
 
     from cogniload_gen.factor.retrieval import check_retrieval, lines, measure
-    from cogniload_gen.files import EXISTS, whole_file
+    from cogniload_gen.files import whole_file
     from cogniload_gen.tables import read_puzzles
 
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
@@ -272,26 +273,24 @@ def retrieve(parser: Parser, words: Words) -> None:
         for retriever in arguments.retriever
         for budget in arguments.budget
     ]
-    if arguments.out and arguments.out.exists() and not arguments.force:  # before the work
-        raise FileExistsError(EXISTS.format(arguments.out))
     used = _used_puzzle_options(arguments)
     tokenizer = used.get("tokenizer")  # it measures the budgets, too
     if arguments.file and (making := used.keys() - {"tokenizer"}):
-        raise ValueError(
-            f"--{min(making).replace('_', '-')} says which puzzles to make, got a FILE too"
-        )
-    if not arguments.file and "suite" not in used:
-        suites = " or ".join(FACTOR.suites)
-        raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
+        option = min(making).replace("_", "-")
+        raise ValueError(f"--{option} says which puzzles to make, got a FILE too")
     if arguments.file:
         rows = read_puzzles(arguments.file)
-    else:
+    elif "suite" in used:
         rows = (row for table in FACTOR.puzzles(**used).tables() for row in table.to_pylist())
-    results = measure(tqdm(rows, unit=" puzzles", disable=None), retrievals, tokenizer)
-    print("\n".join(lines(results)))
-    if arguments.out:
-        with whole_file(arguments.out, force=arguments.force) as temporary:
-            results.to_csv(temporary, index=False)
+    else:
+        suites = " or ".join(FACTOR.suites)
+        raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
+    out, force = arguments.out, arguments.force
+    with whole_file(out, force=force) if out else nullcontext() as table:
+        results = measure(tqdm(rows, unit=" puzzles", disable=None), retrievals, tokenizer)
+        print("\n".join(lines(results)))
+        if table:
+            results.to_csv(table, index=False)
 
 
 # --- run ------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from itertools import product
 from reprlib import repr as brief
 from tomllib import loads
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
     check_choice,
@@ -86,12 +86,9 @@ class Knob:
         return {
             "integer": f"{words}{self.low:,} {most}",
             "number": f"above {self.low}, to {self.high}",
-            "choice": ", ".join(self.choices),
             "flag": "True or False",
-            "twin": ", ".join(self.choices),
-            "language": ", ".join(self.choices),
             "tokenizer": "a Hugging Face name or folder, or a callable",
-        }[self.kind]
+        }.get(self.kind, ", ".join(self.choices))
 
     @property
     def usual(self) -> str:
@@ -166,31 +163,23 @@ def enough_read(read: int, responses: int) -> bool:
     return read >= ENOUGH_READ and read >= ENOUGH_SHARE * responses
 
 
-class StepsRead(Protocol):
-    """What a benchmark's reader of steps finds in a response.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepsRead:
+    """What a benchmark's reader of steps finds in a response; each has a class of its own.
 
-    Where `read` is False, the response could not be read, and nothing is claimed.
+    Attributes:
+        read: Whether the response could be read. If not, nothing is claimed.
+        first_error: The first statement or variable that is wrong; None if none is.
+        error: The kind of the first error; None if there is none.
+        recovered: Whether the reasoning becomes right again; None without an error.
+        coverage: The share of statements or variables that the response decides.
     """
 
-    @property
-    def read(self) -> bool:
-        """Whether the response could be read."""
-
-    @property
-    def first_error(self) -> int | str | None:
-        """The first statement or variable that is wrong; None if none is."""
-
-    @property
-    def error(self) -> str | None:
-        """The kind of the first error; None if there is none."""
-
-    @property
-    def recovered(self) -> bool | None:
-        """Whether the reasoning becomes right again; None without an error."""
-
-    @property
-    def coverage(self) -> float:
-        """The share of statements or variables that the response decides."""
+    read: bool = False
+    first_error: Any = None
+    error: str | None = None
+    recovered: bool | None = None
+    coverage: float = 0.0
 
 
 class Turn(NamedTuple):

@@ -34,14 +34,6 @@ def of(row: Row) -> Benchmark:
     raise ValueError(f"a row must be a puzzle of {titles}; got the columns {list(row)!s:.200}")
 
 
-def of_text(text: str) -> Benchmark:
-    """Return the benchmark that a text is a puzzle of.
-
-    For a text of no benchmark, return the first one: its solver says what is wrong.
-    """
-    return next((benchmark for benchmark in BENCHMARKS if benchmark.owns_text(text)), BENCHMARKS[0])
-
-
 def datasets() -> dict[str, Dataset]:
     """Return the datasets that the benchmarks are of, by the name that `load_dataset` takes."""
     names = dict.fromkeys(benchmark.dataset for benchmark in BENCHMARKS)
@@ -60,7 +52,9 @@ def solve(puzzle: str) -> str:
     """
     if not isinstance(puzzle, str):
         raise ValueError(f"a puzzle must be a text, got {brief(puzzle)}")
-    return of_text(puzzle).solve(puzzle)
+    # of a text of no benchmark, the first one's solver says what is wrong
+    known = next((one for one in BENCHMARKS if one.owns_text(puzzle)), BENCHMARKS[0])
+    return known.solve(puzzle)
 
 
 def score(response: str | None, row: Row, **counts: Unpack[Counts]) -> Score:

@@ -13,16 +13,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
 from cogniload_gen.files import MALFORMED, read_objects, whole_file
-
-if TYPE_CHECKING:
-    from cogniload_gen.tables import StoredPuzzles
 
 Sample = dict[str, Any]
 
@@ -369,12 +366,12 @@ def score_responses(
     tokens are unknown. `out`, `steps` and `force` are as `rescore` takes them. Raises ValueError
     for ids that are no puzzle's or that two responses have, and for what can't be read.
     """
-    from cogniload_gen.tables import StoredPuzzles, find_tables, read_rows  # takes pyarrow
+    from cogniload_gen.tables import find_tables, read_rows  # takes pyarrow
 
-    puzzles = StoredPuzzles(dataset)
+    puzzles, places = _load_puzzles(dataset)
     files = [file for path in responses for file in find_tables(path)]
     rows = (row for file in files for row in read_rows(file, COLUMNS))
-    samples = tqdm(_match(puzzles, rows), total=len(puzzles), unit=" responses", disable=None)
+    samples = _match(dataset, tqdm(rows, unit=" responses", disable=None), puzzles, places)
     scored = _score(samples, out, steps=steps, force=force)
     if not scored.outcomes:
         raise ValueError(f"{files[0]} must hold at least one response, got none")
@@ -445,8 +442,31 @@ def _attempts(path: Path) -> Iterator[tuple[str, Sample]]:
             yield where, attempt
 
 
+def _load_puzzles(path: Path) -> tuple[Any, dict[str, int]]:
+    """Return the puzzles of a file, or of all Parquet files of a folder, and their places by id.
+
+    `datasets` keeps them on the disk, in its cache. ValueError for a file that holds no rows with
+    ids, and for an id that two rows have.
+    """
+    from datasets import load_dataset
+
+    from cogniload_gen.tables import find_tables
+
+    suffixes = (".parquet",) if path.is_dir() else (".parquet", ".jsonl", ".jsonl.gz")
+    files = [*map(str, find_tables(path, suffixes))]
+    kind = "parquet" if files[0].endswith(".parquet") else "json"
+    try:
+        puzzles = load_dataset(kind, data_files=files, split="train")
+        places = {str(id): place for place, id in enumerate(puzzles["id"])}
+    except Exception as error:  # datasets wraps what went wrong into errors of many kinds
+        raise ValueError(f"{path} must hold puzzles: {error.__cause__ or error}") from None
+    if double := len(puzzles) - len(places):
+        raise ValueError(f"{path} must hold every puzzle once, got {double} ids again")
+    return puzzles, places
+
+
 def _match(
-    puzzles: "StoredPuzzles", rows: Iterable[tuple[str, dict[str, Any]]]
+    path: Path, rows: Iterable[tuple[str, Sample]], puzzles: Any, places: dict[str, int]
 ) -> Iterator[tuple[str, Sample]]:
     """Yield the rows of a table of responses as samples of lm-eval, without metrics."""
     answered: set[str] = set()
@@ -454,13 +474,12 @@ def _match(
         if not {"id", "response"} <= row.keys():
             raise ValueError(f"{where} must have id and response, got {', '.join(row)}")
         id, response = str(row["id"]), as_text(row["response"])
-        found = puzzles.find(id)
-        if found is None or id in answered:
-            owner = "another response" if found else "no puzzle"
-            raise ValueError(f"{where}: {owner} in {puzzles.path} has the id {id!r}")
+        if id not in places or id in answered:
+            owner = "another response" if id in answered else "no puzzle"
+            raise ValueError(f"{where}: {owner} in {path} has the id {id!r}")
         answered.add(id)
-        number, doc = found
-        sample = {"doc_id": number, "doc": doc, "target": doc.get("answer"), "filter": "none"}
+        doc = puzzles[places[id]]
+        sample = {"doc_id": places[id], "doc": doc, "target": doc.get("answer"), "filter": "none"}
         sample |= {"resps": [[response]], "filtered_resps": [response]}
         known = _known_counts(row, *COUNTS)
         sample |= {"metrics": [*known], **known}

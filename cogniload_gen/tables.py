@@ -122,39 +122,3 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, KeyError, ValueError) as error:
         raise ValueError(f"{path} can't be read: {error}") from None
-
-
-# --- Found by id -----------------------------------------------------------------------------
-
-
-class StoredPuzzles:
-    """The puzzles of a Parquet or JSON Lines file, or of all Parquet files below a folder, by id.
-
-    `datasets` keeps them on the disk, in its cache; the ids alone are in memory. ValueError for a
-    file that holds no rows with ids, and for an id that two rows have.
-    """
-
-    def __init__(self, path: Path) -> None:
-        from datasets import load_dataset
-
-        suffixes = (".parquet",) if path.is_dir() else (".parquet", ".jsonl", ".jsonl.gz")
-        files = [*map(str, find_tables(path, suffixes))]
-        kind = "parquet" if files[0].endswith(".parquet") else "json"
-        try:
-            self._rows = load_dataset(kind, data_files=files, split="train")
-            ids = [str(id) for id in self._rows["id"]]
-        except Exception as error:  # datasets wraps what went wrong into errors of many kinds
-            raise ValueError(f"{path} must hold puzzles: {error.__cause__ or error}") from None
-        self._numbers = {id: number for number, id in enumerate(ids)}
-        if len(self._numbers) < len(ids):
-            double = len(ids) - len(self._numbers)
-            raise ValueError(f"{path} must hold every puzzle once, got {double} ids again")
-        self.path = path
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def find(self, id: str) -> tuple[int, Row] | None:
-        """Return the number and the row of the puzzle with an id; None if there is none."""
-        number = self._numbers.get(id)
-        return None if number is None else (number, self._rows[number])

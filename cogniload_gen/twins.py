@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.sample import Sample, naming, read_samples, request_settings
+from cogniload_gen.benchmark import Benchmark, Row
+from cogniload_gen.sample import naming, read_samples, request_settings
 from cogniload_gen.tables import table_writer
 
 REPEATED = ("again", "hay=0")
@@ -35,12 +35,22 @@ class Twins(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    """A puzzle that a run tried: its id, its cell, whether it was solved, and where it is."""
+    """A puzzle that a run tried, with the hash of its text in the place of the text.
 
-    id: str
-    cell: str
-    solved: bool
+    `step` is where its response first broke, None where that is not known.
+    """
+
     file: Path
+    doc: dict[str, Any]
+    solved: bool
+    step: int | None
+    greedy: bool
+
+    def changes(self, row: Row) -> list[str]:
+        """Return the changes to try on the puzzle, made again as `row`."""
+        changes = benchmarks.of(row).changes_to_try(row, self.step)
+        # greedy decoding would answer the same text alike
+        return [change for change in changes if not (self.greedy and change in REPEATED)]
 
 
 def make_twins(run: Path, budget: int, seed: int) -> Twins:
@@ -50,84 +60,67 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     or benchmarks, where nothing failed, and for puzzles that this version does not make.
     """
     inside = (file for end in ("", ".gz") for file in run.rglob(f"samples_*.jsonl{end}"))
-    files = [run] if run.is_file() else sorted(inside)
-    # of a puzzle that was tried again, the first attempt counts
-    tried = {puzzle.id: puzzle for file in reversed(files) for puzzle in _read_tried(file)}
-    # samples_TASK_DATE.jsonl
-    task_of = {file: file.name.removeprefix("samples_").rpartition("_")[0] for file in files}
-    kinds = {(puzzle.file.parent, task_of[puzzle.file]) for puzzle in tried.values()}
+    tried: dict[str, _Tried] = {}
+    for file in [run] if run.is_file() else sorted(inside):
+        for puzzle in _read_tried(file):  # of one that was tried again, the first attempt counts
+            tried.setdefault(str(puzzle.doc["id"]), puzzle)
+    kinds = {(puzzle.file.parent, _task_of(puzzle.file)) for puzzle in tried.values()}
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
-    used = [file for file in files if file in {puzzle.file for puzzle in tried.values()}]
-    first, changes = next(_with_changes(used, {*tried}))
-    failed, solved = (_spread(tried.values(), seed, solved=right) for right in (False, True))
+    failed, solved = (_spread(tried, seed, solved=right) for right in (False, True))
     if not failed:
         raise ValueError(f"{run} holds no failure to explain")
-    if budget < len(changes):
-        raise ValueError(f"budget must be at least {len(changes)}, the twins of one puzzle")
-    count = max(1, budget // (2 * len(changes)))
-    chosen = {*failed[: max(count, budget // len(changes) - len(solved))], *solved[:count]}
-    benchmark, rows = benchmarks.of(first), []
-    for doc, changes in _with_changes(used, chosen):
-        original = benchmark.remake(doc)
-        if any(original[name] != doc[name] for name in ("id", "puzzle")):
-            raise ValueError(
-                f"the puzzle {doc['id']} is not what this version makes of its address"
-            )
-        rows += [benchmark.remake(doc, change) for change in changes]
+    first = next(iter(tried.values()))
+    benchmark = benchmarks.of(first.doc)
+    each = len(first.changes(benchmark.remake(first.doc)))
+    if budget < each:
+        raise ValueError(f"budget must be at least {each}, the twins of one puzzle")
+    count = max(1, budget // (2 * each))
+    chosen = {*failed[: max(count, budget // each - len(solved))], *solved[:count]}
+    rows = []
+    for id in (id for id in tried if id in chosen):
+        doc, original = tried[id].doc, benchmark.remake(tried[id].doc)
+        if (original["id"], hash(original["puzzle"])) != (id, doc["puzzle"]):
+            raise ValueError(f"the puzzle {id} is not what this version makes of its address")
+        rows += [benchmark.remake(doc, change) for change in tried[id].changes(original)]
     table = pa.Table.from_pylist(rows[:budget], benchmark.puzzles().schema)
-    scored = used[-1].with_name(f"{used[-1].name.partition('.jsonl')[0]}-1.jsonl")
-    return Twins(table, benchmark, task_of[used[-1]], first.get("context_budget"), scored)
+    last = max(puzzle.file for puzzle in tried.values())
+    scored = last.with_name(f"{last.name.partition('.jsonl')[0]}-1.jsonl")
+    return Twins(table, benchmark, _task_of(last), first.doc.get("context_budget"), scored)
+
+
+def _task_of(file: Path) -> str:  # samples_TASK_DATE.jsonl
+    return file.name.removeprefix("samples_").rpartition("_")[0]
 
 
 def _read_tried(file: Path) -> Iterator[_Tried]:
     """Yield the puzzles in a samples file, without twins."""
     for where, _, sample in read_samples(file):
         with naming(where):
-            doc = sample["doc"]
-            cell = str(tuple(doc.get(name) for name in benchmarks.of(doc).cell._fields))
-            tried = _Tried(str(doc["id"]), cell, sample["acc"] == 1, file)
-        if "~" not in tried.id:
+            doc = sample["doc"] | {"puzzle": hash(sample["doc"]["puzzle"])}
+            steps, decoding = sample.get("steps_read"), request_settings(sample)
+            step = steps.get("first_error") if isinstance(steps, Mapping) else None
+            greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
+            known = step if type(step) is int else None
+            tried = _Tried(file, doc, sample["acc"] == 1, known, greedy)
+        if "~" not in str(doc["id"]):
             yield tried
 
 
-def _spread(tried: Any, seed: int, *, solved: bool) -> list[str]:
+def _spread(tried: Mapping[str, _Tried], seed: int, *, solved: bool) -> list[str]:
     """Return ids in an order whose every beginning is balanced over the cells, drawn by a seed."""
 
     def draw(text: str) -> str:
         return sha256(f"{seed} {text}".encode()).hexdigest()
 
     count, order = Counter[str](), []
-    some = (puzzle for puzzle in tried if puzzle.solved == solved)
-    for puzzle in sorted(some, key=lambda puzzle: draw(puzzle.id)):
-        order.append((count[puzzle.cell], draw(puzzle.cell), puzzle.id))
-        count[puzzle.cell] += 1
+    for id in sorted((id for id in tried if tried[id].solved == solved), key=draw):
+        doc = tried[id].doc
+        cell = str(tuple(doc.get(name) for name in benchmarks.of(doc).cell._fields))
+        order.append((count[cell], draw(cell), id))
+        count[cell] += 1
     return [id for *_, id in sorted(order)]
-
-
-def _with_changes(files: list[Path], ids: set[str]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Yield some puzzles, by the first sample of each, with the changes to try on them."""
-    left = set(ids)
-    for file in files:
-        for where, _, sample in read_samples(file):
-            with naming(where):
-                doc = sample["doc"]
-                if str(doc["id"]) not in left:
-                    continue
-                changes = _changes_of(sample)
-            left.remove(str(doc["id"]))
-            yield doc, changes
-
-
-def _changes_of(sample: Sample) -> list[str]:
-    """Return the changes to try on a sample's puzzle; greedy decoding would repeat some."""
-    steps, doc = sample.get("steps_read"), sample["doc"]
-    step = steps.get("first_error") if isinstance(steps, Mapping) else None
-    decoding = request_settings(sample)
-    greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
-    changes = benchmarks.of(doc).changes_to_try(doc, step if type(step) is int else None)
-    return [change for change in changes if not (greedy and change in REPEATED)]
 
 
 def write_twins(twins: Twins, out: Path, *, force: bool = False) -> None:

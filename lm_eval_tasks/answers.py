@@ -195,10 +195,6 @@ class AnsweringModel:
         """Take how many of all requests are answered; what it raises ends the run."""
         raise NotImplementedError
 
-    def recorded(self, request: Instance) -> Record | None:
-        """Return the record of the first attempt at a request; None if there is none."""
-        return self.answers.get(Key.of(request, 0))
-
     def _answer(self, kind: str, requests: list[Instance]) -> list[Any]:
         if self.only_check:
             raise Answered

@@ -23,7 +23,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
 from cogniload_gen.sample import COUNTS, LIMITS, SPENT, score_metrics
 from cogniload_gen.tokens import estimate
-from lm_eval_tasks.answers import AnsweringModel
+from lm_eval_tasks.answers import AnsweringModel, Key
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.responses import keep_what_is_said, said_of
@@ -75,7 +75,7 @@ def share_budget(model: LM | None, request: Instance) -> Share:
 
     A limit that the request already has (the YAML's or --gen_kwargs') can only lower its own.
     """
-    if isinstance(model, AnsweringModel) and (record := model.recorded(request)):
+    if isinstance(model, AnsweringModel) and (record := model.answers.get(Key.of(request, 0))):
         return Share(*record["share"])
     prompt, generation = request.arguments
     counted = count_prompt_tokens(model, prompt)

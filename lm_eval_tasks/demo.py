@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cogniload_gen import Outcome, solve
-from cogniload_gen import score as score_response
+from cogniload_gen import score, solve
 from cogniload_gen.draws import address_key
 from lm_eval_tasks.runner import run_into
 
@@ -37,7 +36,7 @@ def run_demo(out: Path) -> Path:
     docs = [json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()]
     print(f"\nof the same {len(docs)} puzzles")
     for name, answer in (("the solver", lambda doc: solve(doc["puzzle"])), ("a guess", guess)):
-        right = sum(score(doc, answer(doc)).correct for doc in docs)
+        right = sum(is_right(doc, answer(doc)) for doc in docs)
         print(f"{name:10} solves {right:2} ({right / len(docs):.1%})")
     return folder
 
@@ -66,7 +65,6 @@ def guess(doc: dict[str, Any]) -> str:
     return doc["options"][address_key("guess", doc["id"]) % len(doc["options"])]
 
 
-def score(doc: dict[str, Any], value: str) -> Outcome:
-    """Return the outcome of a response that repeats the question and gives a value."""
-    scored = score_response(f"{doc['question']} {doc['poi']}: {value}.", doc)
-    return Outcome(scored.outcome.value)
+def is_right(doc: dict[str, Any], value: str) -> bool:
+    """Return whether a response that repeats the question and gives a value is right."""
+    return score(f"{doc['question']} {doc['poi']}: {value}.", doc).correct

@@ -1,16 +1,12 @@
 """From a response to the metrics of its sample, and from those of a run to its numbers."""
 
-from collections.abc import Callable, ItemsView, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Sequence
 from functools import lru_cache
 from logging import Logger
 from typing import Any
 
 from cogniload_gen.benchmark import enough_read
-from cogniload_gen.checks import how_to_install
 from cogniload_gen.sample import sample_metrics
-
-Fit = Callable[[Any, tuple[Any, ...]], dict[str, float | None]]
-"""A fit of a run: from `cogniload_analysis` and what the samples hold for it, to its numbers."""
 
 
 class Fields(dict[str, Any]):
@@ -49,21 +45,13 @@ def share_read(read: Sequence[dict[str, Any]]) -> float:
 
 
 def numbers_of(
-    fit: Fit, names: Sequence[str], log: Logger, shown: str
+    fit: Callable[[tuple[Any, ...]], dict[str, float | None]], names: Iterable[str]
 ) -> tuple[Callable[[list[Any]], float | None], ...]:
-    """Return an aggregation for each number of a fit, which all share one fit of a run.
+    """Return an aggregation for each number of a fit, by name, which all share one fit of a run.
 
-    Without `cogniload_analysis`, every number is missing and the log names what is `shown`.
+    `fit` takes what the samples hold for it.
     """
-
-    @lru_cache(maxsize=1)
-    def once(responses: tuple[Any, ...]) -> dict[str, float | None]:
-        try:
-            import cogniload_analysis
-        except ImportError as error:
-            log.warning("no %s: %s (%s)", shown, how_to_install("analysis"), error)
-            return dict.fromkeys(names)
-        return fit(cogniload_analysis, responses)
+    once = lru_cache(maxsize=1)(fit)
 
     def number(name: str) -> Callable[[list[Any]], float | None]:
         return lambda responses: once(tuple(responses))[name]

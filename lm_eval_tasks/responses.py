@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 from lm_eval.api.model import LM, CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
-from cogniload_gen.sample import ending
+from cogniload_gen.sample import as_count, ending
 
 log = logging.getLogger(__name__)
 
@@ -89,19 +89,16 @@ def keep_what_is_said(model: LM | None) -> None:
     if parse in openai and "parse_generations" not in vars(inner):
         chat = isinstance(inner, LocalChatCompletion)
         inner.parse_generations = _keeping_answers(inner.parse_generations, chat=chat)
-        inner._create_payload = _without_empty_stop(inner._create_payload)
+        create = inner._create_payload
+
+        def without_empty_stop(*arguments: Any, **settings: Any) -> dict[str, Any]:
+            payload = create(*arguments, **settings)
+            return {name: value for name, value in payload.items() if name != "stop" or value}
+
+        inner._create_payload = without_empty_stop
     in_vllm = type(inner).__module__ == "lm_eval.models.vllm_causallms"
     if in_vllm and hasattr(inner, "_model_generate") and "_model_generate" not in vars(inner):
         inner._model_generate = _keeping_outputs(inner._model_generate)
-
-
-def _without_empty_stop(create: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    @wraps(create)
-    def _create_payload(*arguments: Any, **settings: Any) -> dict[str, Any]:
-        payload = create(*arguments, **settings)
-        return {name: value for name, value in payload.items() if name != "stop" or value}
-
-    return _create_payload
 
 
 def _keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[..., list[str]]:
@@ -141,31 +138,22 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
     if not isinstance(answer, dict) or answer.get("error"):
         raise NoCompletion("but an error" if isinstance(answer, dict) else "no object", answer)
     listed = answer.get("choices")
-    choices = [
-        choice
-        for choice in (listed if isinstance(listed, list) else ())
-        if isinstance(choice, dict)
-    ]
+    listed = listed if isinstance(listed, list) else []
+    choices = [choice for choice in listed if isinstance(choice, dict)]
     if not choices:
         raise NoCompletion("as it has no choices", answer)
     if all(type(choice.get("index")) is int for choice in choices):
         choices = sorted(choices, key=lambda choice: choice["index"])
-    for choice in choices:
+    part, read = "content" if chat else "text", []
+    for index, choice in enumerate(choices):
         if choice.get("error") or ending(choice.get("finish_reason")) == "broken":
             why = _BRIEF.repr(choice.get("error") or choice.get("finish_reason"))
             raise NoCompletion(f"as it broke off ({why})", answer)
-    return answer | {"choices": [_read_choice(i, one, chat) for i, one in enumerate(choices)]}
-
-
-def _read_choice(index: int, choice: dict[str, Any], chat: bool) -> dict[str, Any]:
-    if not chat:
-        return choice | {"index": index, "text": _text_of(choice.get("text"))}
-    message = choice.get("message")
-    message = message if isinstance(message, dict) else {}
-    return choice | {
-        "index": index,
-        "message": message | {"content": _text_of(message.get("content"))},
-    }
+        held = choice.get("message") if chat else choice
+        held = held if isinstance(held, dict) else {}
+        held = held | {part: _text_of(held.get(part))}
+        read.append(choice | ({"message": held} if chat else held) | {"index": index})
+    return answer | {"choices": read}
 
 
 def _text_of(content: object) -> str:
@@ -188,14 +176,10 @@ def _said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:
     """
     choices, usage = answer["choices"], answer.get("usage")
     counted = usage if isinstance(usage, dict) and len(choices) == 1 else {}
-    counts = [_count_or_none(counted.get(f"{part}_tokens")) for part in ("prompt", "completion")]
+    counts = [as_count(counted.get(f"{part}_tokens")) for part in ("prompt", "completion")]
     for choice in choices:
         reason = choice.get("finish_reason")
         yield Said(reason if isinstance(reason, str) else None, *counts)
-
-
-def _count_or_none(count: object) -> int | None:
-    return count if type(count) is int and count >= 0 else None
 
 
 def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

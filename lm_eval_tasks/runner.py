@@ -17,7 +17,6 @@ from contextlib import redirect_stderr, suppress
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -319,7 +318,8 @@ def write_results(
     names = asdict(tracker.general_config_tracker)
     if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
         names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
-    folder = out / _folder_name(str(names["model_name_sanitized"]))
+    name = str(names["model_name_sanitized"])[-80:]  # a disk takes 255 bytes
+    folder = out / (name.replace(".", "_") if name in (".", "..") else name)
     folder.mkdir(parents=True, exist_ok=True)
     results["task_hashes"] = {}
     for name, samples in results.pop("samples").items():
@@ -342,16 +342,6 @@ def write_results(
     _print_tables(results)
     print(f"results  {folder / f'results_{end}.json'}")
     _say_next(f"cogniload report {out} --out {out / 'report'}")
-
-
-def _folder_name(model: str) -> str:
-    """Return the folder of a model's results: its name, shortened where no disk takes it."""
-    if model in (".", ".."):
-        return model.replace(".", "_")
-    name = model.encode()
-    if len(name) <= 200:
-        return model
-    return f"{name[:180].decode(errors='ignore')}-{sha256(name).hexdigest()[:12]}"
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -11,8 +11,6 @@ import logging
 import re
 import ssl
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from reprlib import Repr
 from typing import Any
 
@@ -50,19 +48,10 @@ class Refused(ConnectionError):  # noqa: N818  (an answer)
     """A server's answer that says it failed: its status, what it says, and how long to wait."""
 
     def __init__(self, answer: aiohttp.ClientResponse, text: str) -> None:
-        super().__init__(f"{answer.status} {answer.reason}: {_BRIEF.repr(text)}")
+        super().__init__(f"answered {answer.status} {answer.reason}: {_BRIEF.repr(text)}")
         self.status, self.text = answer.status, text
-        self.wait = _seconds(answer.headers.get("Retry-After", ""))
-
-
-def _seconds(text: str) -> float | None:
-    """Return the seconds of a Retry-After header, which may be a date; None for another text."""
-    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text):
-        return float(text)
-    try:
-        return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError):
-        return None
+        told = answer.headers.get("Retry-After", "")
+        self.wait = float(told) if re.fullmatch(r"\d+(\.\d+)?", told) else None
 
 
 def fill_every_slot(model: LM, stopped: Callable[[], bool]) -> None:
@@ -146,9 +135,9 @@ async def _complete(
             final = isinstance(error, Refused) and error.status in FINAL
             if attempt >= model.max_retries or final or over():
                 raise
-            wait = getattr(error, "wait", None)
-            wait = min(2.0 ** (attempt - 1), 30.0) if wait is None else wait
-            await asyncio.sleep(min(max(wait, 0.0), LONGEST_WAIT))
+            told = error.wait if isinstance(error, Refused) else None
+            wait = min(2.0 ** (attempt - 1), 30.0) if told is None else told
+            await asyncio.sleep(min(wait, LONGEST_WAIT))
 
 
 async def _post(model: TemplateAPI, session: aiohttp.ClientSession, body: dict[str, Any]) -> str:
@@ -172,29 +161,28 @@ async def _post(model: TemplateAPI, session: aiohttp.ClientSession, body: dict[s
 
 def explain(error: Exception, model: object) -> Exception:
     """Return what asking a server raised as one line that names the server and what helps."""
-    where = "the server at " + without_keys({"": getattr(model, "base_url", None) or "?"})[""]
-    if isinstance(error, Refused):
-        hint = f"; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
-        if error.status in FINAL:
-            hint = ""
-            if re.search("context|length|token", error.text, re.IGNORECASE):
-                hint = (
-                    "; if the prompt is too long: name the model's tokenizer (tokenizer_backend="
-                    "huggingface,tokenizer=NAME in --model_args), or lower context_budget"
-                )
-        return ConnectionError(f"{where} answered {error}{hint}")
-    if isinstance(error, NoCompletion):
-        return ConnectionError(f"{where} {error}")
+    url = without_keys({"": getattr(model, "base_url", None) or "?"})[""]
     if isinstance(error, TimeoutError | requests.Timeout):
-        return ConnectionError(
-            f"{where} did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout "
-            "in --model_args, or see whether the server works"
+        says = (
+            f"did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout in "
+            "--model_args, or see whether the server works"
         )
-    if isinstance(error, aiohttp.ClientConnectionError | requests.ConnectionError):
-        return ConnectionError(f"no server answers at {where.removeprefix('the server at ')}")
-    if isinstance(error, aiohttp.ClientError | requests.RequestException):
-        return ConnectionError(f"{where} answered {_BRIEF.repr(str(error))}")
-    return error
+    elif isinstance(error, aiohttp.ClientConnectionError | requests.ConnectionError):
+        return ConnectionError(f"no server answers at {url}")
+    elif isinstance(error, Refused) and error.status not in FINAL:
+        says = f"{error}; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
+    elif isinstance(error, Refused) and re.search("context|length|token", error.text, re.I):
+        says = (
+            f"{error}; if the prompt is too long: name the model's tokenizer (tokenizer_backend="
+            "huggingface,tokenizer=NAME in --model_args), or lower context_budget"
+        )
+    elif isinstance(error, Refused | NoCompletion):
+        says = str(error)
+    elif isinstance(error, aiohttp.ClientError | requests.RequestException):
+        says = f"answered {_BRIEF.repr(str(error))}"
+    else:
+        return error
+    return ConnectionError(f"the server at {url} {says}")
 
 
 def check_server(model: LM, context_budget: int) -> dict[str, str]:

@@ -49,31 +49,27 @@ def print_status(folders: Sequence[Path], price: str | None, include_path: str |
 
     With the price of a million tokens, IN,OUT, also what the answers have cost.
     """
+    prices = check_price(price)
     for folder in folders:
-        print("\n".join(_status_lines(folder, price, include_path)))
-
-
-def _status_lines(folder: Path, price: str | None, include_path: str | None) -> Iterator[str]:
-    run, answers = Run.begun(folder), Answers([folder])
-    tasks, done = ", ".join(run.what["tasks"]), len(answers.documents)
-    if search := run.search(include_path):
-        whole = search.catch_up(answers)
-        yield f"{folder}: {done:,} puzzles are answered ({tasks}, until {search.design.wanted})"
-        yield search.design.line
-    else:
-        whole = done >= run.total
-        yield f"{folder}: {done:,} of {run.total:,} puzzles are answered ({tasks})"
-    if answers.scored:
-        right, tried = answers.correct, answers.scored
-        low, high = proportion_confint(right, tried, alpha=0.1, method="wilson")
-        yield f"accuracy so far: {right / tried:.1%} (90 % interval {low:.1%} to {high:.1%})"
-    if any(answers.tokens):
-        prices = check_price(price)
-        cost = f", {cost_of(answers.tokens, prices):,.2f} at the price" if prices else ""
-        yield "tokens: {:,} of prompts, {:,} of responses".format(*answers.tokens) + cost
-    if not whole:
-        yield "next: the same command again goes on"
-    elif any(folder.glob("*/results_*.json")):
-        yield f"next: cogniload report {folder} --out {folder / 'report'}"
-    else:
-        yield f"next: cogniload eval --merge {folder}"
+        run, answers = Run.begun(folder), Answers([folder])
+        tasks, done = ", ".join(run.what["tasks"]), len(answers.documents)
+        if search := run.search(include_path):
+            whole, goal = search.catch_up(answers), search.design.wanted
+            print(f"{folder}: {done:,} puzzles are answered ({tasks}, until {goal})")
+            print(search.design.line)
+        else:
+            whole = done >= run.total
+            print(f"{folder}: {done:,} of {run.total:,} puzzles are answered ({tasks})")
+        if answers.scored:
+            right, tried = answers.correct, answers.scored
+            low, high = proportion_confint(right, tried, alpha=0.1, method="wilson")
+            print(f"accuracy so far: {right / tried:.1%} (90 % interval {low:.1%} to {high:.1%})")
+        if any(answers.tokens):
+            cost = f", {cost_of(answers.tokens, prices):,.2f} at the price" if prices else ""
+            print("tokens: {:,} of prompts, {:,} of responses{}".format(*answers.tokens, cost))
+        if not whole:
+            print("next: the same command again goes on")
+        elif any(folder.glob("*/results_*.json")):
+            print(f"next: cogniload report {folder} --out {folder / 'report'}")
+        else:
+            print(f"next: cogniload eval --merge {folder}")

@@ -65,7 +65,7 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
 
     Of a folder of `cogniload eval` they are those of its run.json, otherwise those of its last
     results. Each is one word with its value, which thus can't be an option. ValueError where
-    nothing is recorded, for what is UNTRUSTED, and for a model's folder that is not there.
+    nothing is recorded, and for what is UNTRUSTED.
     """
     settings = _settings_of(run.parent if run.is_file() else run)
     named = {other.partition("=")[0] for other in others}
@@ -75,13 +75,6 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
             # clients of HTTP drop tabs and line breaks within a URL
             if re.search(pattern, re.sub(r"\\[nrt]", "", json.dumps(model_args))):
                 raise ValueError(f"{run} names {what}: give --model_args yourself")
-        if isinstance(model_args, dict) and "gguf_file" in model_args:
-            folder = Path(str(model_args.get("pretrained")))
-            if not folder.is_dir():
-                raise ValueError(
-                    f"{run} names the model in {folder}, which is not there: go to the folder that "
-                    "it was run in, or give --model_args yourself"
-                )
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
     words = [
         f"--{name}={value if isinstance(value, str) else json.dumps(value)}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.cogniload import known_thresholds
 from cogniload_gen.grid import change_of
 from lm_eval_tasks import metrics
 from lm_eval_tasks.metrics import log_problems, numbers_of
@@ -46,25 +47,23 @@ def with_load(doc: dict, results: list[str], fitted: Sequence[str]) -> dict[str,
     return scored | dict.fromkeys(fitted, load)
 
 
-def capacity(analysis: Any, loads: Loads) -> dict[str, float | None]:
+def capacity(loads: Loads) -> dict[str, float | None]:
     """Return the capacity thresholds of the paper's GLM (section 3.1.3), by name.
 
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
     that a report doesn't print either, as its load is not known to matter; the log says why.
     """
-    known = analysis.cogniload.known_thresholds
-    glm, _ = known.fit_run(frame_of(loads))
-    return numbers(vars(known.projections(glm)))
+    glm, _ = known_thresholds.fit_run(frame_of(loads))
+    return numbers(vars(known_thresholds.projections(glm)))
 
 
-def crossings(analysis: Any, loads: Loads) -> dict[str, float | None]:
+def crossings(loads: Loads) -> dict[str, float | None]:
     """Return where accuracy crosses one half at the paper's mean loads, by name.
 
     Units, and None, are as for `capacity`. No shape is assumed but that of `estimate_capacity`.
     """
-    known = analysis.cogniload.known_thresholds
-    _, estimate = known.fit_run(frame_of(loads))
-    inside = known.inside_crossings(estimate)
+    _, estimate = known_thresholds.fit_run(frame_of(loads))
+    inside = known_thresholds.inside_crossings(estimate)
     return numbers({f"{name}_crossing": at for name, at in inside.items()})
 
 
@@ -87,6 +86,5 @@ def numbers(thresholds: Mapping[str, Any]) -> dict[str, float | None]:
     }
 
 
-SHOWN = "ECL50, NT50 and ID50"
-ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS, log, SHOWN)
-ecl50_crossing, nt50_crossing, id50_crossing = numbers_of(crossings, CROSSINGS, log, SHOWN)
+ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS)
+ecl50_crossing, nt50_crossing, id50_crossing = numbers_of(crossings, CROSSINGS)

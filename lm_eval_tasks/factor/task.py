@@ -10,6 +10,7 @@ from datasets import Dataset, concatenate_datasets
 from lm_eval.api.metrics import mean
 from tqdm import tqdm
 
+from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_known
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
@@ -38,28 +39,21 @@ def make_dataset(*, dataset: str, defaults: dict[str, Any], **metadata: Any) -> 
     `retrieve` in the metadata, with the task's own for what it leaves out, has the settings of
     `check_retrieval`; null has the whole puzzles in the prompts.
     """
-    parameters = metadata.get(dataset)
-    if isinstance(parameters, dict):
-        known = dict.fromkeys([*parameters_of(dataset, defaults, parameters), RETRIEVE])
-        check_known(parameters, tuple(known), f"{dataset} metadata")
-        metadata[dataset] = {name: value for name, value in parameters.items() if name != RETRIEVE}
-    retrieval = choose_retrieval(defaults, parameters if isinstance(parameters, dict) else {})
-    rest = {name: value for name, value in defaults.items() if name != RETRIEVE}
+    rest, given = dict(defaults), metadata.get(dataset)
+    own = asked = rest.pop(RETRIEVE, None)
+    if isinstance(given, dict):
+        known = (*parameters_of(dataset, rest, given), RETRIEVE)
+        check_known(given, known, f"{dataset} metadata")
+        metadata[dataset] = given = dict(given)
+        asked = given.pop(RETRIEVE, own)
+        if isinstance(asked, dict):
+            asked = (own or {}) | asked
+    retrieval = None if asked is None else check_retrieval(asked)
     made = documents.make_dataset(dataset=dataset, defaults=rest, **metadata)
     if retrieval is None:
         return made
-    tokenizer = (rest | metadata.get(dataset, {})).get("tokenizer")
+    tokenizer = (rest | (given or {})).get("tokenizer")
     return {split: with_retrieved(rows, retrieval, tokenizer) for split, rows in made.items()}
-
-
-def choose_retrieval(defaults: dict[str, Any], parameters: dict[str, Any]) -> Retrieval | None:
-    """Return the settings of a task's retrieval by its parameters; None for whole puzzles."""
-    own, chosen = defaults.get(RETRIEVE), parameters.get(RETRIEVE)
-    if chosen is None:
-        chosen = None if RETRIEVE in parameters else own
-    elif isinstance(chosen, dict):
-        chosen = (own or {}) | chosen
-    return None if chosen is None else check_retrieval(chosen)
 
 
 def with_retrieved(rows: Dataset, settings: Retrieval, tokenizer: Tokenizer) -> Dataset:
@@ -125,7 +119,7 @@ def mean_size(sets: Sequence[Sequence[str]]) -> float:
     return sum(map(len, sets)) / len(sets)
 
 
-def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
+def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
     """Return the fit of log accuracy on complexity (section 3.4), by name.
 
     `results` holds complexity, correct (0 or 1), context and noise of each response. None stands
@@ -138,7 +132,7 @@ def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
         log_problems(log, dict.fromkeys(DECAY.values(), several))
         return dict.fromkeys(DECAY)
     frame = pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
-    fit = analysis.fit_complexity_decay(frame)
+    fit = fit_complexity_decay(frame)
     log_problems(log, fit.problems)
     if fit.note:
         log_problems(log, dict.fromkeys(DECAY.values(), fit.note))
@@ -147,4 +141,4 @@ def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
     return {name: value if sound[name] else None for name, value in values.items()}
 
 
-cdf, cdo, n_eff = numbers_of(decay, tuple(DECAY), log, "CDF, CDO and N_eff")
+cdf, cdo, n_eff = numbers_of(decay, DECAY)

@@ -1,10 +1,9 @@
 """load_dataset("factor", ...) by the real `datasets`, and the same puzzles without it."""
 
-from itertools import islice, product
+from itertools import islice
 
 import datasets
 import pytest
-from grids import factor_grid, factor_source
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, solve
@@ -25,40 +24,6 @@ def test_all_ways_give_the_rows_of_the_generator(grid, split):
     assert list(load_dataset("factor", **grid, split=split, streaming=True)) == expected
     again = {"num_proc": 2, "download_mode": "force_redownload"}
     assert list(datasets.load_dataset("factor", **grid, splits=[split], **again)[split]) == expected
-
-
-@SUITES
-def test_rows_do_not_depend_on_their_company(grid):
-    source = factor_source(factor_grid(**grid))
-    expected = {row["id"]: row for row in generate_factor(**grid).to_pylist()}
-    starts = reversed(range(len(source.selection)))
-    tables = [table for start in starts for table in source.tables(start, start + 1)]
-    alone = [row for table in tables for row in table.to_pylist()]
-    assert len(expected) == len(alone) == len(source.selection)
-    assert {row["id"]: row for row in alone} == expected
-
-
-@SUITES
-def test_seeds_splits_and_indices_give_other_puzzles(grid):
-    tables = [
-        generate_factor(**grid | {"num_puzzles": 3}, seed=seed, split=split, first_index=first)
-        for seed, split, first in product((0, 1), ("train", "test"), (0, 3))
-    ]
-    ids = [name for table in tables for name in table["id"].to_pylist()]
-    assert len(set(ids)) == len(ids)
-    # one variable alone has eleven values and few targets: such puzzles may be alike
-    texts = [row["puzzle"] for table in tables for row in table.to_pylist() if row.get("N", 9) > 3]
-    assert len(set(texts)) == len(texts)
-
-
-def test_the_paper_s_grids_are_the_defaults():
-    symbolic = load_dataset("factor", split="test")
-    assert len(symbolic) == 39 * 50
-    assert set(symbolic["N"]) == set(range(1, 40))
-    assert set(symbolic["context"]) == {0}
-    realistic = load_dataset("factor", suite="realistic", split="test", streaming=True)
-    first = list(realistic.take(19))
-    assert [row["op"] for row in first] == list(range(2, 21))
 
 
 def test_the_tokenizer_sizes_the_filler_and_nothing_else():
@@ -85,12 +50,7 @@ def test_training_sets_are_splits():
 
 @pytest.mark.parametrize(("given", "message"), [
     ({"suite": "tragic"}, "suite must be one of symbolic, realistic, got 'tragic'"),
-    ({"N": 0}, r"N must be an integer in 1\.\..*, got 0"),
-    ({"suite": "realistic", "op": 1}, r"op must be an integer in 2\.\..*, got 1"),
     ({"op": 5}, "op is not for the symbolic suite, got 5"),
-    ({"suite": "realistic", "noise": "loud"},
-     "noise must be one of close, general, none, got 'loud'"),
-    ({"context": -1}, r"context must be an integer in 0\.\..*, got -1"),
     ({"N": 39, "context": 5, "num_puzzles": 1}, "context .*5"),
     ({"suite": "realistic", "op": 20, "context": 50, "num_puzzles": 1}, "context .*50"),
     ({"tokenizer": "no/such"}, "tokenizer .*no/such"),

@@ -1,32 +1,56 @@
-"""A stand-in for the Hub's HTTP API, with what a push and a download ask of it.
-
-It stores what it is sent as the Hub does (large files by their hash, then a commit that names them)
-and can be told to fail.
-"""
+"""A stand-in for the Hub's HTTP API, with what a push and a download ask of it."""
 
 import base64
 import hashlib
 import json
-import re
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 TOKEN = "hf_good"  # noqa: S105
 
 
-class Hub:
+class Handler(BaseHTTPRequestHandler):
+    """Answers with what its server, the Hub, says: a status, and JSON or a file's content."""
+
+    protocol_version = "HTTP/1.1"
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = unquote(urlsplit(self.path).path)
+        status, said = self.server.answer(
+            self.command, path, self.headers.get("Authorization"), body
+        )
+        content = said if isinstance(said, bytes) else json.dumps(said).encode()
+        self.send_response(status)
+        headers = {"Content-Length": len(content), "ETag": f'"{digest(content)}"'}
+        headers |= {"X-Repo-Commit": self.server.sha}
+        if status == 404:
+            headers["X-Error-Code"] = "EntryNotFound" if "/resolve/" in path else "RepoNotFound"
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    do_GET = do_HEAD = do_POST = answer
+
+    def log_message(self, *_) -> None:
+        """Says nothing."""
+
+
+class Hub(ThreadingHTTPServer):
     """One repository of a data set, and what was asked of it.
 
     `failures` are parts of requests: one that has the first of them fails, once, with its status.
     """
 
-    def __init__(self, url: str):
-        self.url = url
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
         self.name = self.private = None
         self.files: dict[str, bytes] = {}
-        self.large: dict[str, bytes] = {}
         self.commits: list[dict] = []
         self.asked: list[str] = []
         self.failures: list[tuple[str, int]] = []
@@ -41,95 +65,60 @@ class Hub:
         """Where the last commit can be seen."""
         return f"{self.url}/datasets/{self.name}/commit/{self.sha}"
 
-    def answer(self, method: str, path: str, token: str, body: bytes) -> tuple:
-        """Status, headers and content of the answer to a request."""
+    def answer(self, method: str, path: str, token: str | None, body: bytes) -> tuple:
+        """Status and content of the answer to a request."""
         self.asked.append(f"{method} {path}")
-        if self.failures and self.failures[0][0] in self.asked[-1]:
-            return self.failures.pop(0)[1], {}, b"out of order"
-        public = method in ("GET", "HEAD") or path.startswith(("/lfs/", "/api/validate-yaml"))
-        if not public and token != f"Bearer {TOKEN}":
-            return 401, {}, b'{"error": "Invalid credentials"}'
-        mine = rf"/(?:api/)?(?:datasets/)?{self.name}"
-        for pattern, handle in (
-            (r"/api/validate-yaml", self.validate),
-            (r"/api/repos/create", self.create),
-            (r"/lfs/(.*)", self.store),
-            (rf"{mine}/resolve/[^/]+/(.*)", self.resolve),
-            (rf"{mine}\.git/info/lfs/objects/batch", self.batch),
-            (rf"{mine}/preupload/main", self.preupload),
-            (rf"{mine}/commit/main", self.commit),
-            (rf"{mine}/tree/.*", self.tree),
-            (rf"{mine}(?:/revision/.*)?", self.info),
-        ):
-            if match := re.fullmatch(pattern, path):
-                status, *content = handle(body, *match.groups())
-                return (status, *content) if len(content) == 2 else (status, {}, packed(*content))
-        return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
+        if self.failures and self.failures[0][0] in path:
+            return self.failures.pop(0)[1], b"out of order"
+        if path == "/api/validate-yaml":
+            return 200, {}
+        if method == "POST" and token != f"Bearer {TOKEN}":
+            return 401, {"error": "Invalid credentials"}
+        if path == "/api/repos/create":
+            return self.create(**json.loads(body))
+        _, mine, asked = path.partition(f"/datasets/{self.name}")
+        if not mine:
+            return 404, {}
+        return self.answer_repository(*asked.strip("/").split("/", 2), body=body)
 
-    def validate(self, body: bytes) -> tuple:
-        return 200, {}
+    def answer_repository(self, what: str, *place: str, body: bytes) -> tuple:
+        """The same, of what the repository is asked."""
+        files = sorted(self.files.items())
+        if what == "resolve":
+            return (200, self.files[place[1]]) if place[1] in self.files else (404, b"")
+        if what == "preupload":
+            return self.preupload(json.loads(body)["files"])
+        if what == "commit":
+            return self.commit(*map(json.loads, body.splitlines()))
+        if what == "tree":
+            return 200, [
+                {"type": "file", "path": name, "size": len(content), "oid": digest(content)}
+                for name, content in files
+            ]
+        known = {"id": self.name, "sha": self.sha, "private": self.private, "tags": []}
+        return 200, known | {"downloads": 0, "siblings": [{"rfilename": name} for name, _ in files]}
 
-    def create(self, body: bytes) -> tuple:
-        asked = json.loads(body)
-        name = f"{asked.get('organization') or 'me'}/{asked['name']}"
-        if not name.startswith("me/"):
-            return 403, {"error": "Forbidden"}
-        if self.name == name:
-            return 409, {"url": f"{self.url}/datasets/{name}"}
-        self.name = name
-        self.private = asked.get("visibility") == "private"
-        self.files[".gitattributes"] = b"*.parquet filter=lfs"
-        return 200, {"url": f"{self.url}/datasets/{name}"}
+    def create(self, name: str, organization: str = "me", **settings) -> tuple:
+        known = self.name == f"{organization}/{name}"
+        if organization == "me" and not known:
+            self.name, self.private = f"me/{name}", settings.get("visibility") == "private"
+        status = 403 if organization != "me" else 409 if known else 200
+        return status, {"url": f"{self.url}/datasets/{self.name}"}
 
-    def store(self, body: bytes, oid: str) -> tuple:
-        self.large[oid] = body
-        return 200, {}
+    def preupload(self, files: list[dict]) -> tuple:
+        how = {"uploadMode": "regular", "shouldIgnore": False, "oid": None}
+        return 200, {"files": [{"path": file["path"]} | how for file in files]}
 
-    def preupload(self, body: bytes) -> tuple:
-        def mode(path: str) -> dict:
-            kind = "lfs" if path.endswith(".parquet") else "regular"
-            return {"path": path, "uploadMode": kind, "shouldIgnore": False, "oid": None}
-
-        return 200, {"files": [mode(file["path"]) for file in json.loads(body)["files"]]}
-
-    def batch(self, body: bytes) -> tuple:
-        objects = json.loads(body)["objects"]
-        for each in objects:
-            if each["oid"] not in self.large:  # else there is nothing to do
-                each["actions"] = {"upload": {"href": f"{self.url}/lfs/{each['oid']}"}}
-        return 200, {"transfer": "basic", "objects": objects}
-
-    def commit(self, body: bytes) -> tuple:
-        header, *operations = map(json.loads, body.splitlines())
+    def commit(self, header: dict, *operations: dict) -> tuple:
         if header["value"].get("parentCommit") not in (None, self.sha):
             return 412, {"error": "A commit has happened since"}
-        for operation in operations:
-            value = operation["value"]
-            if operation["key"] == "deletedFile":
+        for value in (operation["value"] for operation in operations):
+            if "content" in value:
+                self.files[value["path"]] = base64.b64decode(value["content"])
+            else:
                 del self.files[value["path"]]
-                continue
-            large = operation["key"] == "lfsFile"
-            content = self.large[value["oid"]] if large else base64.b64decode(value["content"])
-            self.files[value["path"]] = content
         self.commits.append(header["value"])
         return 200, {"commitUrl": self.last_commit, "commitOid": self.sha}
-
-    def resolve(self, _: bytes, path: str) -> tuple:
-        if path not in self.files:
-            return 404, {"X-Error-Code": "EntryNotFound"}, b""
-        content = self.files[path]
-        return 200, {"ETag": f'"{digest(content)}"', "X-Repo-Commit": self.sha}, content
-
-    def tree(self, _: bytes) -> tuple:
-        return 200, [
-            {"type": "file", "path": path, "size": len(content), "oid": digest(content)}
-            for path, content in sorted(self.files.items())
-        ]
-
-    def info(self, _: bytes) -> tuple:
-        siblings = [{"rfilename": path} for path in sorted(self.files)]
-        known = {"id": self.name, "sha": self.sha, "private": self.private, "siblings": siblings}
-        return 200, known | {"tags": [], "downloads": 0}
 
 
 def digest(content: bytes) -> str:
@@ -137,41 +126,10 @@ def digest(content: bytes) -> str:
     return hashlib.sha1(content).hexdigest()  # noqa: S324
 
 
-def packed(content: object) -> bytes:
-    """JSON as it is sent."""
-    return json.dumps(content).encode()
-
-
 @contextmanager
 def hub():
     """A running stand-in."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            path = unquote(urlsplit(self.path).path)
-            token = self.headers.get("Authorization", "")
-            status, headers, content = stand_in.answer(self.command, path, token, body)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(content)
-
-        do_GET = do_HEAD = do_POST = do_PUT = answer
-
-        def log_message(self, *_) -> None:
-            """Says nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    stand_in = Hub(f"http://127.0.0.1:{server.server_port}")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield stand_in
-    finally:
+    with Hub() as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server
         server.shutdown()
-        server.server_close()

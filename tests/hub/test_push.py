@@ -1,7 +1,6 @@
 """What is published: the folder, as others read it, and its way to a stand-in of the Hub."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,9 @@ import datasets
 import mlcroissant
 import pyarrow.parquet as pq
 import pytest
-from command_line import main, refusal, run_python
+from command_line import main, refusal
 from hub_stand_in import TOKEN, hub
-from huggingface_hub import DatasetCard, DatasetCardData
+from huggingface_hub import DatasetCard, DatasetCardData, constants
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
@@ -24,18 +23,6 @@ from cogniload_gen.shards import configuration_of, merge, read_entry
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0], "num_puzzles": 3}
 OPTIONS = ["--d", "1", "3", "--N", "5", "--rho", "12.5", "50", "--num-puzzles", "3"]
 NAME = "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles3-seed42"
-
-READ = """
-import json, sys
-class Blocked:
-    def find_spec(self, name, *_):
-        assert not name.startswith(("cogniload", "lm_eval")), name
-sys.meta_path.insert(0, Blocked())
-import datasets
-read = datasets.load_dataset(sys.argv[1], split="test", cache_dir=sys.argv[2])
-read.to_parquet(sys.argv[3])
-"""
-"""A program that reads a folder without a line of ours."""
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -55,13 +42,10 @@ def test_a_small_grid_loads_plainly(tmp_path, trace, capsys):
     folder, more = tmp_path / "folder", ["--trace"] if trace else []
     assert main(["push", "me/puzzles", *OPTIONS, *more, "--dry-run", str(folder)]) == 0
     assert capsys.readouterr().out == f"{folder}\n"
-    run_python(READ, folder, tmp_path / "cache", tmp_path / "read.parquet", cwd=tmp_path)
-    found, expected = (
-        pq.read_table(tmp_path / "read.parquet"),
-        generate_puzzles(**SMALL, trace=trace),
-    )
+    found = datasets.load_dataset(str(folder), split="test", cache_dir=str(tmp_path / "cache"))
+    expected = generate_puzzles(**SMALL, trace=trace)
     assert found.column_names == expected.column_names
-    assert found.to_pylist() == expected.to_pylist()
+    assert list(found) == expected.to_pylist()
 
 
 def text(value: object) -> object:
@@ -204,68 +188,44 @@ def test_a_published_tokenizer_is_not_loaded_for_the_card():
 
 
 @pytest.fixture
-def stand_in(tmp_path):
+def stand_in(tmp_path, monkeypatch):
+    """What the Hub's library takes for the Hub, with a cache of its own."""
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
     with hub() as running:
-        running.home = str(tmp_path / "home")  # a cache of its own
+        address_as_hub(monkeypatch, running.url)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
         yield running
 
 
-QUIET = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-
-RUN = """
-import contextlib, io, json, os, sys
-sys.path.insert(0, sys.argv[1])
-from command_line import main
-ran = []
-for arguments in json.load(sys.stdin):
-    if isinstance(arguments, dict):
-        os.environ.update(arguments)
-        continue
-    out, said = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
-        code = main(arguments)
-    ran.append([code, out.getvalue(), said.getvalue()])
-json.dump(ran, sys.stdout)
-"""
-HELPERS = Path(__file__).parents[1] / "helpers"
-
-
-def cogniload(stand_in, *commands, **environment) -> list[list]:
-    """Exit codes, outputs and errors of our commands, run one after the other in one process.
-
-    It knows the stand-in as the Hub. A command that is a mapping sets environment variables.
-    """
-    settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": stand_in.home}
-    env = os.environ | QUIET | settings | environment
-    return json.loads(run_python(RUN, HELPERS, input=json.dumps(commands), env=env).stdout)
+def address_as_hub(monkeypatch, url):
+    for name in ("HUGGINGFACE_CO_URL_TEMPLATE", "ENDPOINT"):
+        place = getattr(constants, name).replace(constants.ENDPOINT, url)
+        monkeypatch.setattr(constants, name, place)
 
 
 PUSH = ["push", "me/puzzles", *OPTIONS]
 
 
-def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, published):
-    # the library itself repeats what may be a passing trouble; these are none
-    stand_in.failures = [("PUT /lfs/", 400), ("/commit/", 500)]
-    at_file, at_commit, again = cogniload(stand_in, PUSH, PUSH, PUSH)
-    for code, out, said in (at_file, at_commit):
-        assert (code, out) == (2, "")
-        assert said.startswith("cogniload push: error: me/puzzles: ")
-        assert said.count("\n") == 1
-    assert again[:2] == [0, f"{stand_in.last_commit}\n"]
+def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, published, capsys):
+    stand_in.failures = [("/preupload/", 400), ("/commit/", 400)]
+    assert refusal(capsys, *PUSH).startswith("me/puzzles: ")
+    assert refusal(capsys, *PUSH).startswith("me/puzzles: ")
+    assert stand_in.files == {}
+    assert main(PUSH) == 0
+    assert capsys.readouterr().out == f"{stand_in.last_commit}\n"
     assert stand_in.failures == []
-    uploads = [request for request in stand_in.asked if request.startswith("PUT")]
-    assert len(uploads) == 2  # one failed; the last push found the file there
-    del stand_in.files[".gitattributes"]
     assert stand_in.files == contents(published)  # the dry run tells exactly what is uploaded
 
 
-def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
+def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path, capsys):
     stand_in.files["other/large.parquet"] = b"?"
-    pushes = PUSH, [*PUSH, "--split", "train"], [*PUSH, "--seed", "7"]
-    *ran, verified = cogniload(stand_in, *pushes, ["verify", "me/puzzles"])
-    assert [code for code, *_ in ran] == [0, 0, 0]
+    for more in ((), ("--split", "train"), ("--seed", "7")):
+        assert main([*PUSH, *more]) == 0
+    stand_in.asked.clear()
+    assert main(["verify", "me/puzzles"]) == 0
     whole = "me/puzzles is whole: 36 rows in 3 files; 36 made again, the same, and solved\n"
-    assert verified[:2] == [0, whole]
+    assert capsys.readouterr().out.endswith(f"\n{whole}")
     # all that is verified is of one commit
     assert stand_in.asked.count("GET /api/datasets/me/puzzles/revision/main") == 1
     assert not any("other" in request for request in stand_in.asked)
@@ -283,56 +243,48 @@ def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
 
 def test_a_repeat_leaves_no_file_of_another_cut(stand_in):
     """Another release may have cut the same rows into files of other sizes."""
-    stand_in.create(b'{"name": "puzzles"}')
+    stand_in.create("puzzles")
     for split in ("test", "train"):
         stand_in.files[f"{NAME}/{split}-00001-of-00002.parquet"] = b"?"
-    (ran,) = cogniload(stand_in, PUSH)
-    assert ran[0] == 0
+    assert main(PUSH) == 0
     parts = sorted(path.rpartition("/")[2] for path in stand_in.files if path.startswith(NAME))
     assert parts == ["test-00000-of-00001.parquet", "train-00001-of-00002.parquet"]
 
 
-def test_two_pushes_at_once_lose_nothing(stand_in):
+def test_two_pushes_at_once_lose_nothing(stand_in, capsys, monkeypatch):
     """The second to arrive is told so: it has not seen the card that the first wrote."""
     preupload = stand_in.preupload
-
-    def after_another_commit(body):
-        stand_in.commits.append({})
-        stand_in.preupload = preupload
-        return preupload(body)
-
-    stand_in.preupload = after_another_commit
-    late, again = cogniload(stand_in, PUSH, PUSH)
-    assert late[0] == 2
-    assert "me/puzzles: the Hub refused: " in late[2]
-    assert "412" in late[2]
-    assert again[0] == 0
+    with monkeypatch.context() as meanwhile:
+        another = lambda files: stand_in.commits.append({}) or preupload(files)  # noqa: E731
+        meanwhile.setattr(stand_in, "preupload", another)
+        late = refusal(capsys, *PUSH)
+    assert late.startswith("me/puzzles: the Hub refused: ")
+    assert "412" in late
+    assert main(PUSH) == 0
 
 
-def test_what_the_hub_refuses_is_one_line(stand_in):
+def test_what_the_hub_refuses_is_one_line(stand_in, capsys, monkeypatch):
     private = ["push", "me/mine", *OPTIONS, "--private"]
-    assert [code for code, *_ in cogniload(stand_in, private, private)] == [0, 0]
+    assert main(private) == main(private) == 0
     assert stand_in.private
     stand_in.commits.clear()
-    stand_in.create(b'{"name": "puzzles"}')
+    stand_in.create("puzzles")
     stand_in.files["README.md"] = b"---\nlicense: mit\n---\n# Mine"
-    elsewhere = ["push", "you/puzzles", *OPTIONS], ["push", "a/b/c", *OPTIONS]
-    refused = cogniload(
-        stand_in, PUSH, [*PUSH, "--private"], *elsewhere,
-        {"HF_TOKEN": "hf_bad"}, ["push", "me/other", *OPTIONS], {"HF_TOKEN": ""}, PUSH,
-    )  # fmt: skip
-    (closed,) = cogniload(stand_in, PUSH, HF_ENDPOINT="http://127.0.0.1:9")
-    for (code, out, said), reason in zip([*refused, closed], [
-        "me/puzzles has a card that `cogniload push` did not write: ",
-        "me/puzzles exists and is public",
-        "you/puzzles: the Hub refused: HfHubHTTPError: 403 Forbidden",
-        "the repository must be user/name, got 'a/b/c'",
-        "me/other: the Hub refused: HfHubHTTPError: Client error '401 Unauthorized'",
-        "me/puzzles: no token for the Hub",
-        "me/puzzles: the Hub can't be reached: ConnectError",
-    ], strict=True):  # fmt: skip
-        assert (code, out) == (2, "")
-        assert said.startswith(f"cogniload push: error: {reason}")
-        assert said.count("\n") == 1
+
+    def assert_refused(message, repo="me/puzzles", *options):
+        assert refusal(capsys, "push", repo, *OPTIONS, *options).startswith(message)
+
+    assert_refused("me/puzzles has a card that `cogniload push` did not write: ")
+    assert_refused("me/puzzles exists and is public", "me/puzzles", "--private")
+    assert_refused("you/puzzles: the Hub refused: HfHubHTTPError: 403 Forbidden", "you/puzzles")
+    assert_refused("the repository must be user/name, got 'a/b/c'", "a/b/c")
+    monkeypatch.setenv("HF_TOKEN", "hf_bad")
+    unknown = "HfHubHTTPError: Client error '401 Unauthorized'"
+    assert_refused(f"me/other: the Hub refused: {unknown}", "me/other")
+    monkeypatch.delenv("HF_TOKEN")
+    assert_refused("me/puzzles: no token for the Hub")
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    address_as_hub(monkeypatch, "http://127.0.0.1:9")
+    assert_refused("me/puzzles: the Hub can't be reached: ConnectError")
     assert stand_in.files["README.md"].endswith(b"# Mine")
     assert stand_in.commits == []

@@ -194,14 +194,6 @@ def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_pat
     assert "shard" in error_of(*arguments(server, run, "--shard", "3/2"))
 
 
-def test_puzzles_that_model_args_describe_are_merged(server, tmp_path):
-    """As lm-eval mixes these into the metadata."""
-    few = PUZZLES | {"d": [1], "N": [7], "rho": [50]}
-    assert command(*arguments(server, tmp_path, puzzles=few, cogniload=few))[0] == 0
-    assert command("eval", "--merge", tmp_path)[0] == 0
-    assert [sample["doc"]["N"] for sample in read(tmp_path)[1]] == [7, 7, 7]
-
-
 def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypatch):
     """A task's file that run.json names, beside it; and what --metadata may make tasks load."""
     copied(undisturbed_folder, tmp_path)

@@ -1,6 +1,6 @@
 """The recipes: what `cogniload eval --config` makes of them; a worked example.
 
-Their argument names are checked against the installed vLLM in with_vllm/test_recipe_names.py.
+with_vllm/test_in_process.py runs one of them by the installed vLLM.
 """
 
 import json

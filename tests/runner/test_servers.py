@@ -183,8 +183,7 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
 
 
 @pytest.mark.parametrize(("told", "least", "most"), [
-    ("0.5", 0.5, 0.5), ("1000000", 60, 3600), ("Wed, 21 Oct 2099 07:28:00 GMT", 60, 3600),
-    ("soon", 0, 60), ("nan", 0, 60),
+    ("0.5", 0.5, 0.5), ("1000000", 60, 3600), ("soon", 0, 60), ("nan", 0, 60),
 ])  # fmt: skip
 def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
     """It is waited as told, within a bound."""

@@ -5,7 +5,6 @@ from math import exp, isfinite, log10
 
 import pandas as pd
 import pytest
-import yaml
 from axes import axes_grids
 from harness import TASKS, manager
 from lm_eval import simple_evaluate
@@ -23,26 +22,15 @@ from lm_eval_tasks.cogniload.task import (
     process_results,
     process_twins,
 )
+from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.metrics import share_of_read
-
-SMALL = {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 2}
-
-
-def evaluate(model, puzzles=SMALL, task="cogniload_mini", **settings):
-    return simple_evaluate(
-        model, tasks=[task], task_manager=manager(cogniload=puzzles), bootstrap_iters=1, **settings
-    )
-
-
-def settings_of(task):
-    return yaml.safe_load((TASKS / "cogniload" / f"{task}.yaml").read_text(encoding="utf-8"))
 
 
 def test_cogniload_is_the_paper_s_grid():
     grid = {"d": list(PAPER_D), "N": list(PAPER_N), "rho": list(PAPER_RHO)}
     for task, puzzles in (("cogniload", 100), ("cogniload_lite", 10)):
-        defaults = settings_of(task)["dataset_kwargs"]["defaults"]
-        assert defaults == grid | {
+        written = read_task(TASKS / f"cogniload/{task}.yaml")
+        assert written["dataset_kwargs"]["defaults"] == grid | {
             "num_puzzles": puzzles, "seed": 42, "context_budget": 32768,
         }  # fmt: skip
 
@@ -112,17 +100,13 @@ def test_thresholds_are_those_of_the_analysis():
 
 def test_cache_requests_is_refused():
     with pytest.raises(ValueError, match="--cache_requests is refused"):
-        evaluate("dummy", cache_requests=True)
+        simple_evaluate(
+            "dummy", tasks=["cogniload_mini"], task_manager=manager(), cache_requests=True
+        )
 
 
 def test_the_axes_are_those_of_the_adaptive_design():
-    (path,) = TASKS.rglob("cogniload_axes.yaml")
-
-    class Loader(yaml.SafeLoader):
-        """A loader that leaves functions by name."""
-
-    Loader.add_multi_constructor("!function", lambda loader, suffix, node: node.value)
-    written = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 (of a SafeLoader)
+    written = read_task(TASKS / "cogniload/cogniload_axes.yaml")
     assert written["dataset_kwargs"]["grids"] == axes_grids()
 
 

@@ -6,7 +6,7 @@ from math import sqrt
 import pytest
 
 from cogniload_gen import generate_puzzles
-from lm_eval_tasks.demo import guess, model_folder, score
+from lm_eval_tasks.demo import guess, is_right, model_folder
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def docs():
 
 def test_giving_the_answer_is_correct_and_no_other_value_is(docs):
     for doc in docs:
-        assert [value for value in doc["options"] if score(doc, value).correct] == [doc["answer"]]
+        assert [value for value in doc["options"] if is_right(doc, value)] == [doc["answer"]]
 
 
 def test_guesses_are_of_the_options_and_uniform(docs):

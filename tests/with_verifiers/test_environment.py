@@ -172,6 +172,16 @@ def run(command, *arguments, folder):
     )  # fmt: skip
 
 
+def evaluate(server, count, *arguments, folder):
+    """Return the traces that `vf-eval` writes of a model that a server answers for."""
+    url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    model = ("--model", "solver", "--client.base-url", url, "--no-push", "--run.name", "run")
+    ran = run("vf-eval", *arguments, *model, "-n", count, folder=folder)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    lines = (folder / "run" / "traces.jsonl").read_text("utf-8").splitlines()
+    return [trace for line in lines for trace in json.loads(line)["traces"]]
+
+
 def test_the_validate_command_finds_every_puzzle_valid(tmp_path):
     given = ("--taskset.d", 1, 3, "--taskset.N", 5, "--taskset.num-puzzles", 2)
     ran = run("vf-validate", *given, "--runtime.type", "subprocess", folder=tmp_path)
@@ -185,19 +195,13 @@ def test_the_eval_command_evaluates_a_served_model(tmp_path):
     success = tmp_path / "success.jsonl"
     given = ("--env.taskset.d", 1, "--env.taskset.rho", 50, "--env.taskset.task.success", success)
     with serving() as server:
-        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        model = ("--model", "solver", "--client.base-url", url, "--no-push", "--run.name", "run")
-        ran = run("vf-eval", *given, *model, "-n", 20, folder=tmp_path)
+        traces = evaluate(server, 20, *given, folder=tmp_path)
         requests = server.requests
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
-    episodes = [json.loads(line) for line in lines]
-    assert len(episodes) == len(requests) == 20
+    assert len(traces) == len(requests) == 20
     asked = {each["messages"][-1]["content"]: each["max_tokens"] for each in requests}
     assert all(len(each["messages"]) == 1 for each in requests)
     outcomes = Counter()
-    for episode in episodes:
-        (trace,) = episode["traces"]
+    for trace in traces:
         data = trace["task"]["data"]
         assert asked[data["prompt"]] == data["response_limit"]
         response = respond(data["prompt"])
@@ -210,7 +214,7 @@ def test_the_eval_command_evaluates_a_served_model(tmp_path):
     assert len(outcomes) == 2
     kept = [json.loads(line) for line in success.read_text().splitlines()]
     assert sum(each["reward"] for each in kept) == outcomes["correct_valid"]
-    assert {each["trace"] for each in kept} == {e["traces"][0]["id"] for e in episodes}
+    assert {each["trace"] for each in kept} == {trace["id"] for trace in traces}
 
 
 def test_turns_that_never_came_earn_nothing():
@@ -235,16 +239,11 @@ def test_a_served_model_takes_the_turns_of_a_puzzle(history, tmp_path):
         server.reply = lambda messages: track(
             [(one["role"], one["content"]) for one in messages], lambda place, _: place == 0
         )
-        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        model = ("--model", "solver", "--client.base-url", url, "--no-push", "--run.name", "run")
-        ran = run("vf-eval", *arguments, *model, "-n", 4, folder=tmp_path)
+        traces = evaluate(server, 4, *arguments, folder=tmp_path)
         requests = server.requests
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
     tasks = {task.data.id: task for task in islice(taskset(**given), 4)}
-    assert len(lines) == 4
-    for line in lines:
-        (trace,) = json.loads(line)["traces"]
+    assert len(traces) == 4
+    for trace in traces:
         data, task = trace["task"]["data"], tasks[trace["task"]["data"]["id"]]
         script = script_of(task.row)
         assert data["id"].endswith(f"/{history}")

@@ -7,8 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import URLError
@@ -33,15 +32,6 @@ START_WITHIN, STOP_WITHIN = 3600, 600
 """Seconds, on however busy a machine. On two free cores vLLM starts in 15 to 50, stops in 5."""
 
 
-@dataclass(frozen=True)
-class Server:
-    """A running `vllm serve`: where it answers, the model's folder, and what it prints."""
-
-    url: str
-    model: Path
-    log: Path
-
-
 @pytest.fixture
 def long_puzzles() -> dict:
     """Parameters of six puzzles whose prompts leave 50 to 500 tokens of their budget of 1024."""
@@ -62,19 +52,10 @@ def model(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def server(model, tmp_path_factory) -> Iterator[Server]:
-    """The server that all tests share."""
-    with serving(model, tmp_path_factory.mktemp("server") / "log") as running:
-        yield running
-
-
-@contextmanager
-def serving(model: Path, log: Path) -> Iterator[Server]:
-    """`vllm serve` on a free port of loopback, that logs each request; ends with its children.
-
-    Without prefix caching, a request that is alone gets the same response each time.
-    """
+@pytest.fixture
+def server(model, tmp_path) -> Iterator[str]:
+    """The address of `vllm serve` on a free port of loopback; it ends with its children."""
+    log = tmp_path / "log"
     with socket.socket() as held, log.open("wb") as output:
         # held to the end, so that nobody else is given it; vLLM too binds with SO_REUSEADDR
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -84,7 +65,6 @@ def serving(model: Path, log: Path) -> Iterator[Server]:
             *(Path(sys.executable).with_name("vllm"), "serve", model),
             *("--host", "127.0.0.1", "--port", port, "--served-model-name", MODEL),
             *("--dtype", "float32", "--max-model-len", WINDOW, "--enforce-eager"),
-            *("--no-enable-prefix-caching", "--enable-log-requests"),
         ]
         process = subprocess.Popen(
             [*map(str, command)], stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -92,7 +72,7 @@ def serving(model: Path, log: Path) -> Iterator[Server]:
         try:
             url = f"http://127.0.0.1:{port}"
             wait_for(process, f"{url}/health", log)
-            yield Server(url, model, log)
+            yield url
         finally:
             stop(process)
 

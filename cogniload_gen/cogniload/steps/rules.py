@@ -63,6 +63,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from cogniload_gen.benchmark import StepsRead
 from cogniload_gen.checks import check_texts
 from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import solve_steps
@@ -105,7 +106,7 @@ LEAST_COVERAGE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(StepsRead):
     """The puzzle's states as a response gives them, and where its reasoning breaks.
 
     `told[t]` are the PoI's values by category in the response's state after statement t (0 is the
@@ -122,15 +123,10 @@ class Steps:
     """
 
     told: dict[int, dict[str, Told]] = field(default_factory=dict)
-    first_error: int | None = None
-    error: str | None = None
-    recovered: bool | None = None
     recovered_at: int | None = None
     corrections: tuple[int, ...] = ()
     decided: tuple[int, ...] = ()
-    coverage: float = 0.0
     margin: float = 0.0
-    read: bool = False
     taken: dict[str, str] = field(default_factory=dict)
     place: int | None = None
 
@@ -206,8 +202,8 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
     told = {t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))}
     corrections = tuple(place for _, places in weighed for place in places)
     return Steps(
-        told, first, error, corrections=corrections, decided=decided, coverage=coverage,
-        margin=margin, read=True, **broken,
+        told, first_error=first, error=error, corrections=corrections, decided=decided,
+        coverage=coverage, margin=margin, read=True, **broken,
     )  # fmt: skip
 
 

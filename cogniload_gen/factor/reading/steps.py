@@ -45,6 +45,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
+from cogniload_gen.benchmark import StepsRead
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.reading.equations import canonical_name, chains, lexer
 from cogniload_gen.factor.reading.text import NUMBER_WORDS, clean, compiled
@@ -79,7 +80,7 @@ Linear = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class FactorSteps:
+class FactorSteps(StepsRead):
     """The values of a FACTOR puzzle's variables in a response, and where it breaks.
 
     `told` maps each variable, named as in the puzzle, to its value and the value's place;
@@ -89,13 +90,8 @@ class FactorSteps:
     """
 
     told: dict[str, Told] = field(default_factory=dict)
-    first_error: str | None = None
-    error: str | None = None
     depth: int | None = None
-    recovered: bool | None = None
     corrections: tuple[int, ...] = ()
-    coverage: float = 0.0
-    read: bool = False
 
 
 @dataclass(frozen=True)
@@ -240,8 +236,10 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     if not is_clear:
         return FactorSteps(coverage=coverage)
     name, depth = (None, None) if i is None else (problem.names[i], problem.depths[i])
-    recovered = right if error else None
-    return FactorSteps(values, name, error, depth, recovered, tuple(corrections), coverage, True)
+    return FactorSteps(
+        values, depth, tuple(corrections), first_error=name, error=error,
+        recovered=right if error else None, coverage=coverage, read=True,
+    )  # fmt: skip
 
 
 def last_values(
