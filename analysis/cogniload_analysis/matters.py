@@ -54,14 +54,19 @@ class Effect:
         """Whether the load matters."""
         return self.p < CHANCE and self.fall > 0
 
+    @property
+    def rises(self) -> bool:
+        """Whether accuracy is known to rise towards the harder end."""
+        return self.p < CHANCE and self.fall < 0
+
 
 def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
     """Return the effect of each load that varies on one model's accuracy.
 
     `frame` has one row per response, with the loads, `correct` and, if puzzles repeat, `id`: a
-    counts once, by its share of right answers. Each load is tested by the F test of a linear model
-    of accuracy, in which the others have a constant for each band; a load whose greater levels are
-    harder has a slope. p is corrected by Bonferroni.
+    puzzle counts once, by its share of right answers. Each load is tested by the F test of a linear
+    model of accuracy, in which the others have a constant for each band; a load whose greater
+    levels are harder has a slope. p is corrected by Bonferroni.
     """
     names = [load.name for load in loads]
     puzzles = frame[[*names, "correct"]].astype(float)

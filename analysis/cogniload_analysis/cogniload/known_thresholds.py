@@ -27,7 +27,8 @@ from cogniload_analysis.matters import is_at_chance, load_effects
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
 """Which load each threshold is a level of."""
 
-AT_CHANCE = "no more puzzles are solved than guesses would"
+AT_CHANCE = "it solves no more puzzles than guesses would"
+RISES = "accuracy rises with"
 
 
 def fit_run(frame: pd.DataFrame, capacity: Capacity | None = None) -> tuple[LoadGLM, Capacity]:
@@ -51,9 +52,11 @@ def explain_unknown(frame: pd.DataFrame) -> dict[str, str]:
         frame = frame.assign(chance=Link(floor=1).bottom(frame["d"].to_numpy()))
     if is_at_chance(frame, LOADS):
         return dict.fromkeys(LOAD_OF, AT_CHANCE)
-    matter = {effect.load.name for effect in load_effects(frame, LOADS) if effect.matters}
+    effects = load_effects(frame, LOADS)
+    matter = {effect.load.name for effect in effects if effect.matters}
+    rising = {effect.load.name for effect in effects if effect.rises}
     return {
-        name: f"accuracy is not known to change with {load}"
+        name: f"{RISES if load in rising else 'accuracy is not known to change with'} {load}"
         for name, load in LOAD_OF.items()
         if load not in matter
     }
@@ -103,7 +106,7 @@ def settle_crossing(crossing: Threshold, ends: tuple[float, float], why: str) ->
     """
     passes = crossing.low < ends[0] and crossing.high > ends[1]
     inside = ends[0] <= crossing.value <= ends[1]
-    if passes or why == AT_CHANCE or (why and inside):
+    if passes or why.startswith((AT_CHANCE, RISES)) or (why and inside):
         return Threshold(status=UNKNOWN)
     return crossing
 

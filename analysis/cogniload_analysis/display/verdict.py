@@ -32,7 +32,7 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     return f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}.{limit}"
 
 
-UNBROKEN = "No load is known to break it: chance explains how accuracy differs between levels."
+UNBROKEN = "No load is known to break it: accuracy falls with none by more than chance explains."
 
 
 def say_breaks(effects: Sequence[Effect]) -> str:

@@ -66,6 +66,7 @@ def build_part(
     runs = run_table(frame, analysis.loads, price)
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
+    once = run_table(frame, analysis.loads)  # twins are no further attempts
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
     why = why_sections(everything, analysis)
@@ -75,7 +76,7 @@ def build_part(
         *comparison_sections(frame, analysis),
         *(section for section in findings.sections if not section.folded),
         *example_sections(frame, analysis),
-        Section("What was run", [shown, *say_runs(runs), endings], "what-was-run", folded=True),
+        Section("What was run", [shown, *say_runs(once), endings], "what-was-run", folded=True),
         *(section for section in findings.sections if section.folded),
     ]
     mixed = [MIXED] * mixes_versions(frame, analysis)

@@ -67,7 +67,8 @@ class GoodnessOfFit:
     """How far a fitted GLM is from the accuracies by d, by N and by rho.
 
     `miss` is the largest difference between observed and fitted accuracy at one value of one load,
-    in percentage points, at `where`, among those with at least 20 responses, if there are any;
+    in percentage points, at `where`, of the loads that vary and, if there are any, among the values
+    with at least 20 responses;
     `sampling_error` is the standard error of that accuracy, in points too. `chi_square` is
     Pearson's over the cells, with `degrees` of freedom and `p`.
     """
@@ -137,6 +138,8 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     if np.isnan(fitted).any() or not len(cells):
         return GoodnessOfFit(np.nan, "", np.nan, np.nan, 0, np.nan)
     margins = _margins(cells, fitted)
+    varies = margins.groupby("load")["value"].transform("size") > 1
+    margins = margins[varies] if varies.any() else margins
     enough = margins[margins["total"] >= ENOUGH]
     judged = margins if enough.empty else enough
     worst = judged.iloc[int((judged["over"] / judged["total"]).abs().to_numpy().argmax())]

@@ -83,7 +83,7 @@ def thresholds_section(
         tb.Table("aic", aic_table(responses), AIC_CAPTION, AIC),
         tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
     ]
-    shown = [table for table in tables if len(table.data)]
+    shown = [table for table in tables if len(table.shown.columns) > 1]
     content += [Section("Fits", shown or ["A model at chance has no fits."], "fits", folded=True)]
     return Section("Thresholds of each model", content, "models", folded=True)
 
@@ -292,7 +292,11 @@ def _say_crossing(row: Mapping[Any, Any]) -> str:
     if math.isnan(row["value"]):
         if row["status"] == UNKNOWN:
             return f"{name}: {row['status']}."
-        return f"No {name}: accuracy is {row['status']}, and {row['note']}."
+        side = row["status"].removeprefix("always ")
+        return (
+            f"No {name}: with d and N at the means of the paper's grid, accuracy is {side} at "
+            f"every share of needles ({row['note']})."
+        )
     crossing = Threshold(row["value"], row["low"], row["high"])
     unit = " statements" if row["threshold"] == "ECL50" else ""
     interval = describe_interval(crossing, (row["min_tested"], row["max_tested"]), unit)
