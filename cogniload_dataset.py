@@ -179,7 +179,7 @@ class EndlessExamples(ExamplesIterable):
 def register() -> None:
     """Make `datasets.load_dataset` know the names of the benchmarks' datasets.
 
-    Wraps `datasets.load.dataset_module_factory`, which is private, of `datasets` 3.6 and later.
+    Wraps `datasets.load.dataset_module_factory`, a private function of `datasets` (3.6 and later).
     (`_PACKAGED_DATASETS_MODULES` does not help: its names look for data files in the working
     directory.) The generators' versions are in the module's hash, and so in the cache's path.
     """

@@ -41,8 +41,8 @@ def script_of(row: Mapping[str, Any]) -> list[tuple[str, str | None]]:
 def score_replies(row: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
     """Return what a conversation's replies are worth; one that never came is wrong.
 
-    Lists with a value a turn: whether it is `right`, `sound` (right, or what follows from the state
-    that was planted), could be `read`, and the share of the attributes that is right
+    Lists with one value per turn: whether it is `right`, `sound` (right, or what follows from the
+    state that was planted), could be `read`, and the share of the attributes that is right
     (`state_share`). `statements` is their number.
     """
     spoken = [*replies, *[""] * (len(row["turns"]) - len(replies))]

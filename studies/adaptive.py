@@ -85,7 +85,7 @@ def known(model: str, world: str) -> tuple[Callable, float]:
 
 
 def run_model(job: Job) -> list[dict]:
-    """One model in one world, with adaptively chosen puzzles: a row a batch."""
+    """One model in one world, with adaptively chosen puzzles: one row per batch."""
     model, world, seed = job
     key = [MODELS.index(model), WORLDS.index(world)] if world in WORLDS else [TRUTHS.index(world)]
     rng = np.random.default_rng([seed, *key])
@@ -168,7 +168,7 @@ def conditions() -> list[tuple[float, float]]:
 
 
 def run_decay(job: Job) -> list[dict]:
-    """One condition in one world, with adaptively chosen puzzles and the grid's: a row a batch."""
+    """One condition in one world, with adaptive puzzles and the grid's: one row per batch."""
     (CDF, CDO), world, seed = job
     rng = np.random.default_rng([seed, DECAYS.index(world), abs(int(1e6 * CDF + 1e4 * CDO))])
     lapsed = np.log((1 - FLOOR - LAPSE) / (1 - FLOOR)) if world == "lapses" else 0

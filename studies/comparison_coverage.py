@@ -58,7 +58,7 @@ def paired(simulations: int) -> Iterator[list[str]]:
 
 
 def thresholds(simulations: int) -> Iterator[list[str]]:
-    """Yield the coverage of the differences of thresholds, 10 puzzles a cell, 1,400 in all."""
+    """Yield the coverage of the differences of thresholds, 10 puzzles per cell, 1,400 in all."""
     yield ["models", "measure", "coverage"]
     for pair in PAIRS:
         betas = [BETAS.loc[name].to_numpy() for name in pair]

@@ -1,7 +1,7 @@
 """How often FACTOR's 95 % intervals hold the truth, on the published conditions.
 
 Simulates responses at N = 1 to 39 from each CDF and CDO of Tables 1 to 3 whose accuracy leaves the
-first phase (48 of 49: o1-mini's does not), with 50 and 500 puzzles an N: with and without lapses
+first phase (48 of 49: o1-mini's does not), with 50 and 500 puzzles per N: with and without lapses
 and a floor, which the fit estimates, or warns of where it is too high. An interval holds the truth
 where the profile of the likelihood there lies within the chi-square limit of its maximum.
 """
@@ -66,7 +66,7 @@ def simulate(puzzles: int, case: str, runs: int) -> pd.Series:
 
 def coverage(runs: int) -> Iterator[list[str]]:
     """Yield how often intervals hold, and the bias, where the floor is one that the fit allows."""
-    yield ["puzzles an N", "responses", "CDF", "CDO", "N_eff", "median bias of CDF"]
+    yield ["puzzles per N", "responses", "CDF", "CDO", "N_eff", "median bias of CDF"]
     for puzzles, case in product(PUZZLES, [case for case in CASES if case not in HIGHER]):
         shares = simulate(puzzles, case, runs).drop("warned")
         yield [str(puzzles), case, *map(percent, shares)]
@@ -74,7 +74,7 @@ def coverage(runs: int) -> Iterator[list[str]]:
 
 def warnings(runs: int) -> Iterator[list[str]]:
     """Yield how often a fit warns of a higher floor, and the bias of its CDF."""
-    heads = ([f"warned, {puzzles} puzzles an N", "bias of CDF"] for puzzles in PUZZLES)
+    heads = ([f"warned, {puzzles} puzzles per N", "bias of CDF"] for puzzles in PUZZLES)
     yield ["true floor", *chain(*heads)]
     for case in ("plain", "3 % floor", *HIGHER):
         shares = (simulate(puzzles, case, runs) for puzzles in PUZZLES)

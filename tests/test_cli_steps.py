@@ -10,14 +10,9 @@ from cogniload_gen.cogniload.solve import solve_steps
 ASKED = ["--d", "3", "--N", "8", "--rho", "50", "--num-puzzles", "20"]
 
 
-@pytest.fixture
-def traces(tmp_path):
-    """Return the rows of a file that `generate --errors` wrote."""
+def test_traces_are_written_with_their_errors(tmp_path):
     assert main(["generate", str(tmp_path / "traces.parquet"), *ASKED, "--errors"]) == 0
-    return pq.read_table(tmp_path / "traces.parquet").to_pylist()
-
-
-def test_traces_are_written_with_their_errors(traces):
+    traces = pq.read_table(tmp_path / "traces.parquet").to_pylist()
     assert len(traces) == 20
     assert len({row["style"] for row in traces}) > 3
     assert {row["error"] for row in traces} > {None}

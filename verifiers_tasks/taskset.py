@@ -156,10 +156,7 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         """
         if "turns" in self.row:
             turns = self.row["turns"]
-            replies = [
-                *responses_of(trace),
-                *len(turns) * [""],
-            ]  # one that never came earns nothing
+            replies = [*responses_of(trace), *len(turns) * [""]]  # one that never came is empty
             pairs = zip(replies, turns, strict=False)
             return fmean(answer_score(reply, self.row | turn) for reply, turn in pairs)
         return answer_score(response_of(trace), self.row)

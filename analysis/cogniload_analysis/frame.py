@@ -1,4 +1,4 @@
-"""The frame of responses, with a row a response: its columns, loads, names of models and checks.
+"""The frame, one row per response: its columns, loads, names of models and checks.
 
 And the fields of a sample, which may hold anything.
 """

@@ -58,7 +58,7 @@ class Effect:
 def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
     """Return the effect of each load that varies on one model's accuracy.
 
-    `frame` has a row a response, with the loads, `correct` and, if puzzles repeat, `id`: a puzzle
+    `frame` has one row per response, with the loads, `correct` and, if puzzles repeat, `id`: a
     counts once, by its share of right answers. Each load is tested by the F test of a linear model
     of accuracy, in which the others have a constant for each band; a load whose greater levels are
     harder has a slope. p is corrected by Bonferroni.

@@ -20,7 +20,7 @@ TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 
 
 def percentiles(drawn: np.ndarray) -> np.ndarray:
-    """Return the ends of the interval, as drawn values, since infinities don't interpolate."""
+    """Return the draws at the ends of the interval: infinities don't interpolate."""
     return np.quantile(drawn, TAILS, method="inverted_cdf")
 
 

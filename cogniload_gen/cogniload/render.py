@@ -143,7 +143,7 @@ def questions(puzzles: Puzzles) -> pa.Array:
 
 
 def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the instruction and, a line a person, the initial state."""
+    """Return the instruction and, one line per person, the initial state."""
     d, n, count = puzzles.initial_state.shape
     category = np.arange(d)[:, None, None]
     value = value_numbers(puzzles)[puzzles.initial_state, category, np.arange(count)]

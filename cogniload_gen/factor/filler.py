@@ -62,7 +62,7 @@ def word_counts(count: TokenCounter) -> np.ndarray:
     """The number of tokens, in units of 1 / UNITS, that each of the words with its ending takes.
 
     A sample of filler corrects counts that do not quite add up. Raises ValueError that starts with
-    "tokenizer" if they don't by far, or if most words count as nothing.
+    "tokenizer" if the sum is far off, or if most words count as nothing.
     """
     counts = count(FRAGMENTS[: len(FRAGMENTS) // 2])
     words, _, _ = stream(np.zeros(1, np.uint64), np.array([2000]))

@@ -68,7 +68,7 @@ def score_factor(
 
     `suite` is "symbolic" or "realistic"; `answer` is the gold answer as in the column, such as
     "v0, v12", "none" or "8"; `target` is the value that a symbolic puzzle asks for; `question` is
-    the realistic one, which tells an answer from work that broke off (N2). `prompt_tokens`
+    a realistic puzzle's; it helps tell an answer from unfinished work (N2). `prompt_tokens`
     and `response_tokens` are counted against `context_budget`, which they share; a count that is
     not known counts as 0, and without a budget nothing is cut off.
 

@@ -482,9 +482,9 @@ def narrow(
 ) -> np.ndarray:
     """Return counts of puzzles with `size` more where they narrow the goals most.
 
-    `covariance` is that of the candidates, `toward` theirs with the goals (a row a goal, weighted),
-    and `noise` the variance of one answer at each. Blocks of puzzles go one by one where they lower
-    the goals' variances most, each updating the covariance by a rank of one.
+    `covariance` is that of the candidates, `toward` theirs with the goals (weighted, one row per
+    goal), and `noise` the variance of one answer at each. Blocks of puzzles go one by one where
+    they lower the goals' variances most, each updating the covariance by a rank of one.
     """
 
     def learn(place: int, count: int) -> None:

@@ -110,7 +110,7 @@ def _sums_from(values: np.ndarray) -> np.ndarray:
 
 
 def curve_terms(ranks: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Return the terms of a curve, a row a cell; `place` says which cell each response is of."""
+    """Return the terms of a curve, one row per cell; `place` is the cell of each response."""
     scaled = (ranks - ranks[place].mean(axis=0)) / np.maximum(ranks[place].std(axis=0), 1e-9)
     return np.hstack([np.ones((len(ranks), 1)), scaled, scaled**2])
 

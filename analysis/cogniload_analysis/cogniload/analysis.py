@@ -45,7 +45,7 @@ COGNILOAD = CogniLoadAnalysis()
 
 
 def read_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:
-    """Read lm-eval's responses to CogniLoad into one frame, a row a response.
+    """Read lm-eval's responses to CogniLoad into one frame, one row per response.
 
     Paths, labels, the names of runs, errors and `text` are as in `read_benchmarks` of
     `cogniload_analysis.samples.read`, and so are the columns that all benchmarks share. CogniLoad's

@@ -294,7 +294,7 @@ def fit_load_glm(
     """Fit the paper's main GLM to one model's responses and return a `LoadGLM`.
 
     `frame` has the columns d, N and rho (a fraction), and either `correct` (0 or 1, a row a
-    response) or `successes` and `failures` (a row a cell). A term whose knob has too few levels
+    response) or `successes` and `failures` (one row per cell). A term whose knob has too few levels
     is left out. What can't be estimated is NaN, with the reason in `problems`. Section 3.1.1.
 
     The paper's accuracy falls to 0, where guessing alone solves a third of the easiest puzzles.

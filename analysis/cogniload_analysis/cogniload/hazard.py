@@ -81,7 +81,7 @@ def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
 def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
     """Fit the hazard of the first error to the responses of one model: a `StepHazard`.
 
-    `frame` has a row a response with the columns id, puzzle (its text), d, N, correct, read,
+    `frame` has one row per response with the columns id, puzzle (its text), d, N, correct, read,
     first_error (NaN for none) and error as `add_steps` gives them. Only responses that were read
     count. A response is at risk from statement 1 up to its first error or, without one, to its end;
     one that stops early counts up to there.
@@ -147,7 +147,7 @@ def _expand_trials(read: pd.DataFrame, features: Mapping[str, pd.DataFrame]) -> 
 
 
 def slip_trials(read: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials of responses without the TERMS, for which no puzzle is needed."""
+    """Return the trials, leaving out the TERMS columns, so that no puzzle text is needed."""
     last = last_trials(read).to_numpy()
     response = np.repeat(np.arange(len(read)), last)
     final = ~pd.Series(response).duplicated(keep="last")

@@ -33,7 +33,7 @@ AT_CHANCE = "no more puzzles are solved than guesses would"
 def fit_run(frame: pd.DataFrame, capacity: Capacity | None = None) -> tuple[LoadGLM, Capacity]:
     """Return the GLM and the capacity of one model's responses, with what is known of them alone.
 
-    `frame` has a row a response: d, N, rho (a fraction) and correct; and if it is there, the
+    `frame` has one row per response: d, N, rho (a fraction) and correct; and if it is there, the
     puzzle's id and the chance of a guess. An adaptive run has a `capacity` of its own.
     """
     if "id" not in frame:

@@ -153,7 +153,7 @@ def compare_responses(
     detect: float = DETECT,
     pairs: Pairs | None = None,
 ) -> Comparison:
-    """Return the `Comparison` of the models of a benchmark's frame, a row a response.
+    """Return the `Comparison` of the models of a benchmark's frame, one row per response.
 
     `pairs` are the models to compare, two by two: each two unless given.
     Puzzles are the same if their ids are, and the generator's version where the frame has it. A

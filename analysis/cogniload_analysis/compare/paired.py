@@ -159,7 +159,7 @@ def compare_means(apart: np.ndarray) -> Difference:
 
 
 def widen_square(apart: np.ndarray) -> np.ndarray:
-    """Return the mean square of differences along the last axis and of `compare_means`'s two."""
+    """Return the mean square along the last axis, with the two that `compare_means` adds."""
     squares, differ = (apart**2).sum(axis=-1), (apart != 0).sum(axis=-1)
     further = np.where(differ, squares / np.maximum(differ, 1), 1.0)
     return (squares + 2 * further) / (apart.shape[-1] + 2)

@@ -161,7 +161,7 @@ def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
 def explain_failures(*frames: pd.DataFrame) -> Why:
     """Explain one model's failures from its responses to puzzles and to their twins.
 
-    The frames have a row a response, with the columns id and correct, as `read_samples` and
+    The frames have one row per response, with the columns id and correct, as `read_samples` and
     `read_factor_samples` return them: of the puzzles and of their twins. The first response to each
     counts. Raises ValueError where no puzzle has a twin, or where there are several models.
     """
@@ -223,7 +223,7 @@ def _show_range(load: Load, levels: "pd.Series[Any]") -> str:
 
 
 def _pair(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the results of puzzles that have twins: a row a puzzle, a column a change."""
+    """Return the results of puzzles that have twins: one row per puzzle, one column per change."""
     models = frame["model"].astype(str).unique() if "model" in frame else ()
     if len(models) > 1:
         raise ValueError(f"twins are explained for one model, got {', '.join(models)}")
@@ -238,7 +238,7 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
-    """Return the effects on puzzles of the same result, a column a change."""
+    """Return the effects on puzzles of the same result, one column per change."""
     turned = wide.ne(wide[ORIGINAL], axis=0).astype(float).where(wide.notna())
     rows = [_effect(turned, change, against) for change, against in _comparisons(wide)]
     table = pd.DataFrame([row for row in rows if row["puzzles"]])

@@ -1,7 +1,7 @@
 """Tables of the report: their raw numbers, how these are set in print, and CSV and LaTeX.
 
-A section's file has the functions that return raw numbers, a row a model and what it is about. A
-`Table` says how they are printed; the page, the CSV and the LaTeX are made of it.
+A section's file has the functions that return raw numbers, one row per model and what it is about.
+A `Table` says how they are printed; the page, the CSV and the LaTeX are made of it.
 """
 
 import math

@@ -57,13 +57,14 @@ class ComplexityDecay:
     """The decay ln(accuracy) = CDF N + CDO of phase 2, by one of two methods.
 
     `params` is indexed by CDF and CDO. Least squares also gives `bse` (standard errors),
-    `cov_params` and `rsquared` (the line's R^2), which are NaN otherwise. `floor` is the chance to
-    guess right and `lapses` that to err at any N, with the likelihood; then CDF and CDO are of the
-    accuracy without either. `floors` are the least and the greatest floor that were tried: one
-    number twice where it was given. `points` holds each N with its accuracy, its number of
-    responses and whether it was `used`. What can't be estimated is NaN, and `problems` says why, by
-    CDF, CDO or N_eff. N_eff may be a number even if `problems` names it, as where the CDO is not
-    positive: it then has no meaning. `note` is a warning, or empty.
+    `cov_params` and `rsquared` (the line's R^2), which are NaN otherwise. With the likelihood,
+    `floor` is the chance of a right guess and `lapses` the chance of an error at any N; CDF and
+    CDO are then of the accuracy without either. `floors` are the least and the greatest floor
+    that were tried: one number twice where it was given. `points` holds each N with its
+    accuracy, its number of responses and whether it was `used`. What can't be estimated is NaN,
+    and `problems` says why, by CDF, CDO or N_eff. N_eff may be a number even if `problems`
+    names it, as where the CDO is not positive: it then has no meaning. `note` is a warning, or
+    empty.
     """
 
     params: pd.Series

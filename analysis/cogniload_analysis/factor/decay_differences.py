@@ -51,7 +51,7 @@ def _group_puzzles(responses: pd.DataFrame) -> pd.Series:
 
 
 def _leave_out(responses: pd.DataFrame) -> np.ndarray:
-    """Return CDF and CDO of the whole, and of all but each group: a row a fit."""
+    """Return CDF and CDO of the whole, and of all but each group: one row per fit."""
     kept = [responses, *(responses[responses["group"] != group] for group in range(GROUPS))]
     return np.array([fit_complexity_decay(rows).params[list(TERMS)].to_numpy() for rows in kept])
 

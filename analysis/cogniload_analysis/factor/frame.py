@@ -7,7 +7,7 @@ from cogniload_analysis.samples.read import Paths, read_benchmarks
 
 
 def read_factor_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:
-    """Read lm-eval's responses to FACTOR into one frame, a row a response.
+    """Read lm-eval's responses to FACTOR into one frame, one row per response.
 
     As `read_samples`, with the columns suite ("symbolic" or "realistic"), N (the complexity: the
     number of variables, or in the realistic suite of operations, its `op`), context (tokens of

@@ -20,7 +20,7 @@ MOST_LAPSES = 0.02
 MOST_FLOOR = 0.05
 # Lapses and floor are taken to be half normal, with these standard deviations. Neither can be below
 # 0, so that luck only ever adds to them: without this, a model without either has a CDF that is 4 %
-# too steep at 50 puzzles an N. studies/decay_coverage.py chose the two numbers; a rate that the
+# too steep at 50 puzzles per N. studies/decay_coverage.py chose the two numbers; a rate that the
 # data show clearly is moved by little.
 SPREAD = np.array([np.inf, np.inf, 0.015, 0.06])
 LOWEST = np.array([-10.0, -10.0, 0.0])

@@ -54,7 +54,7 @@ def name_failure_mode(
     Mixed; any limit from 0.08 to 0.28 in place of a tenth would. Full has no steady trend. It is
     fragile where a loss is near a tenth (among the published models Qwen2-72B's CDO, 0.12) and with
     few contexts, where one value decides what is steady; and CDF and CDO of one fit err together,
-    in opposite directions. Simulated with 50 puzzles an N at their published CDF and CDO, the three
+    in opposite directions. Simulated with 50 puzzles per N at their published CDF and CDO, these
     get their names in 40 %, 100 % and 63 % of the runs, and with 500 in 80 %, 90 % and 100 %.
 
     A context whose fit is NaN is left out; with fewer than three there is no name. Raises

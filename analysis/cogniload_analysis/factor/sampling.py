@@ -29,10 +29,10 @@ class RepeatedSampling:
 def solve_within(frame: pd.DataFrame, t: int) -> pd.DataFrame:
     """Estimate for each puzzle the chance that at least one of `t` attempts solves it.
 
-    `frame` has the columns id, N and correct, a row an attempt. Of n attempts with c right, the
-    estimate is 1 - C(n - c, t) / C(n, t), which is unbiased. Returns a row a puzzle, with id, N and
-    correct, which `fit_complexity_decay` takes. Raises ValueError for a t that is not from 1 to the
-    fewest attempts that a puzzle has.
+    `frame` has the columns id, N and correct, one row per attempt. Of n attempts with c right, the
+    estimate is 1 - C(n - c, t) / C(n, t), which is unbiased. Returns one row per puzzle with id, N
+    and correct, which `fit_complexity_decay` takes. Raises ValueError for a t that is not from 1 to
+    the fewest attempts that a puzzle has.
     """
     puzzles = frame.groupby("id", observed=True).agg(
         N=("N", "first"), right=("correct", "sum"), attempts=("correct", "size")
@@ -47,7 +47,7 @@ def solve_within(frame: pd.DataFrame, t: int) -> pd.DataFrame:
 def n_eff_by_attempts(
     frame: pd.DataFrame, accuracy_range: tuple[float, float] = ACCURACY_RANGES["repeated sampling"]
 ) -> pd.DataFrame:
-    """Return accuracy, CDF, CDO and N_eff with at least one of t attempts right, a row a t.
+    """Return accuracy, CDF, CDO and N_eff with at least one of t attempts right, one row per t.
 
     `frame` is of one model and one context, with the columns id, N and correct; t doubles from 1
     to the fewest attempts that a puzzle has. Columns: t, accuracy, CDF, CDO, N_eff, low and high

@@ -19,7 +19,7 @@ from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
     """Compare every pair of models, or runs, in a frame of responses.
 
-    `frame` is one of `read_samples` or `read_factor_samples`: a row a response, with the columns
+    `frame` is one of `read_samples` or `read_factor_samples`: one row per response, and columns
     model (the name of a run), id, the benchmark's loads and correct, and for the outcomes outcome.
     Runs that answered the same puzzles are compared puzzle by puzzle; others are unpaired, at the
     loads that both have. `detect` is the difference in accuracy for which the puzzles needed are

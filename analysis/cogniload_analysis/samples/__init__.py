@@ -1,1 +1,1 @@
-"""From the files of lm-eval, Inspect and `cogniload eval` to a frame with a row a response."""
+"""From the files of lm-eval, Inspect and `cogniload eval` to a frame with one row per response."""

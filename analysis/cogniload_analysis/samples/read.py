@@ -48,7 +48,7 @@ def read_benchmarks(
     or several of them; or a mapping from labels to paths, whose runs are named by their label (by
     their model under the label ""). `among` are the analyses to choose from.
 
-    A frame has a row a response. Runs of one model that differ in anything that decides their
+    A frame has one row per response. Runs of one model that differ in anything that decides their
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
     are attempts at the same puzzles. Files that are copies of one another are read once. Columns:
     model (that name), setting (its part after the model or the label), task, date,

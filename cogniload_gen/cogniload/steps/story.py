@@ -82,9 +82,9 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
 
 
 def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
-    """Make values that are of nobody the PoI's where they are a state (S3).
+    """Assign values that name no person to the PoI if they form a state (S3).
 
-    A state is a value of each category at the end of a block, which the statement doesn't have.
+    A state is a value of each category at the end of a block that does not come from the statement.
     Where a text tracks nobody else, and no block quotes, the values of all blocks
     on a statement are the PoI's, as in "3: hat → red".
     """

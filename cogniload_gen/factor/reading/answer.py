@@ -186,6 +186,8 @@ def takes_up(text: str, head: str, names: set[str], target: str) -> bool:
     named = in_text(text)
     if text.endswith("?") or not named:
         return False
+    if names and "answer:" in head and not named & names:
+        return True
     claims = read_claims(text, target)
     equal = {name for one in claims for name in one.equal}
     other = {name for one in claims for name in one.other} - equal

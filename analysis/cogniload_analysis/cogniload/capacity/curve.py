@@ -159,7 +159,7 @@ class Posterior:
     def propose(
         self, part: slice, count: int, seed: int | tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return draws of the logits at a part of the loads, a row a draw, and their log weights.
+        """Return draws of the logits at some of the loads, one row per draw, and their log weights.
 
         The draws are of a normal distribution a little wider than Laplace's, and the weights make
         them the posterior's: where a model is near the floor or the ceiling everywhere, Laplace's
@@ -222,7 +222,7 @@ class Belief:
     def draw(
         self, part: slice, count: int, seed: int | tuple[int, ...] = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return draws at a part of the loads, a row a draw: accuracies, and slopes by the logit.
+        """Return draws at some of the loads, one row per draw: accuracies, and slopes by the logit.
 
         The likelier a posterior, the more are proposed.
         """
@@ -239,7 +239,7 @@ class Belief:
         return accuracy[chosen], slope[chosen]
 
     def curve(self, part: slice) -> np.ndarray:
-        """Return 2,000 draws of the accuracy along one curve, a row a draw."""
+        """Return 2,000 draws of the accuracy along one curve, one row per draw."""
         return self.draw(part, DRAWS)[0]
 
 
@@ -248,7 +248,7 @@ class Capacity:
     """A model's capacity, estimated from its answers.
 
     `ECL50` (statements), `ID50` (difficulty) and `NT50` (a fraction) are crossings: medians with
-    95 % of the draws, infinite where the curve does not cross within what it is held for.
+    95 % of the draws, infinite where the curve does not cross 50 % in the range of N that is kept.
     `NT50_share` is the share of draws that cross 50 % anywhere in rho: where that is neither near
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
     that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
@@ -325,7 +325,7 @@ def find_posterior(
 
 
 def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
-    """Return what is believed of the curve at `loads`, whatever the floor."""
+    """Return the posteriors of the curve at `loads`, one for each floor and correlation."""
     smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
     pairs = zip(prior, LINKS, strict=True)
     return Belief(
@@ -354,7 +354,7 @@ def log_likelihood(
 
 
 def _log_rising(base: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return the sum of the logarithms of base (base + 1) ... (base + count - 1), a row a draw."""
+    """Return the log of base (base + 1) ... (base + count - 1), one row per draw."""
     some = count > 0
     base = base[..., some]
     return (gammaln(base + count[some]) - gammaln(base)).sum(-1)
@@ -463,7 +463,7 @@ def count_answers(frame: Mapping[str, Sequence[float]] | pd.DataFrame) -> Answer
 
 @lru_cache(maxsize=16)
 def standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.ndarray:
-    """Return standard normals in mirrored pairs, a row a draw: the same for the same arguments."""
+    """Return standard normals in mirrored pairs, one row per draw, a function of the arguments."""
     half = np.random.default_rng(seed).standard_normal((draws // 2, size))
     return np.concatenate([half, -half])
 

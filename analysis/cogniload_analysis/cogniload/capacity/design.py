@@ -187,7 +187,7 @@ class AdaptiveDesign(design.Design):
     def _goal_gradients(
         self, covariance: np.ndarray, accuracy: np.ndarray, slope: np.ndarray
     ) -> np.ndarray:
-        """Return how each goal moves with the logits, a row a draw, scaled so that weights are met.
+        """Return how each goal moves with the logits, one row per draw, scaled to meet the weights.
 
         The trace of (rows @ covariance @ rows') is the criterion of step 4.
         """
@@ -344,7 +344,7 @@ def estimate_capacity(
 
     `frame` has the columns d, N, rho (a fraction) and correct (0 or 1), or counted successes and
     failures; `prior` is "published" or "vague". ECL50 is the crossing at the paper's mean loads;
-    the plain GLM's of the same answers stands beside it.
+    the plain GLM's for the same answers is `glm_ECL50`.
 
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.

@@ -87,7 +87,7 @@ def varying_loads(frame: pd.DataFrame) -> list[str]:
 def accuracy_panel(
     frame: pd.DataFrame, load: str, title: str = "", *, intervals: bool = False
 ) -> Panel:
-    """Return the panel of accuracy by a load, a series a model, and of chance."""
+    """Return the panel of accuracy by a load, one series per model, and of chance."""
     series = [
         Series(
             str(model),

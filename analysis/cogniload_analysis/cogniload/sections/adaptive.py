@@ -104,7 +104,7 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
 
 
 def run_table(runs: Iterable[Replay]) -> pd.DataFrame:
-    """Return what the page says of each adaptive run, a row a model.
+    """Return what the page says of each adaptive run, one row per model.
 
     Columns: those of `run_row`, slope and glm_ECL50.
     """

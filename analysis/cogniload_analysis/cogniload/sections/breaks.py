@@ -140,7 +140,7 @@ def read_puzzles(frame: pd.DataFrame) -> Iterator[tuple[int, str]]:
 def break_table(
     frame: pd.DataFrame, read: Mapping[str, pd.DataFrame], hazards: Mapping[str, StepHazard | None]
 ) -> pd.DataFrame:
-    """Return what the page says of each model, a row a model.
+    """Return what the page says of each model, one row per model.
 
     Columns: model, responses, held (those whose samples hold a reading), read, enough; of those
     read: errors, commonest and its count, recovered, right, right_after_error (of tracking),

@@ -51,7 +51,7 @@ def budgets_sections(frame: pd.DataFrame) -> list[Section]:
 
 
 def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> pd.DataFrame:
-    """Return what each model would solve with smaller response budgets, a row a model and budget.
+    """Return what each model would solve with smaller budgets, one row per model and budget.
 
     `frame` is that of `read_samples`. `budgets` are in response tokens; they double from 256 to the
     model's longest response unless given. A puzzle is solved within a budget if a right response

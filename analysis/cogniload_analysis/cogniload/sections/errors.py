@@ -86,7 +86,7 @@ def tokens_at(N: Any, rows: pd.DataFrame) -> tb.Table:
 
 
 def draw_outcomes(frame: pd.DataFrame) -> Figure:
-    """Return the figure of the share of each wrong outcome by N, a panel a model, of twelve."""
+    """Return the figure of the share of each wrong outcome by N, of twelve models at most."""
     wrong = [name for name in frame["outcome"].cat.categories if name.startswith("wrong")]
     panels = []
     for model, rows in list(frame.groupby("model", observed=True))[:MOST_PANELS]:

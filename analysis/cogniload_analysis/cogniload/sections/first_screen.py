@@ -79,7 +79,7 @@ def overview_table(
 
 
 def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
-    """Return ECL50 in the meaning that a model has, and between which N it is known."""
+    """Return ECL50, the projection if there is one, else the crossing, and its range of N."""
     meaning, at = PROJECTION, projections(glm).ECL50
     least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
     if math.isnan(at.value):

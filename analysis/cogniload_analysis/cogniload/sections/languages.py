@@ -43,7 +43,7 @@ def languages_sections(frame: pd.DataFrame) -> list[Section]:
 
 
 def language_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what each model solves in each language but English, a row a model and language.
+    """Return what each model solves in languages but English, one row per model and language.
 
     `frame` is that of `read_samples`. Only the puzzles that the model answered in English as well
     count: `puzzles` of them. `accuracy` and `english` are fractions; `difference` is the first less

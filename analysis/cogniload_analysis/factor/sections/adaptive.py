@@ -82,7 +82,7 @@ def tabulate_runs(runs: list[Replay]) -> list[Table]:
 
 
 def run_table(runs: Iterable[Replay]) -> pd.DataFrame:
-    """Return what the page says of each adaptive run, a row a condition.
+    """Return what the page says of each adaptive run, one row per condition.
 
     Columns: those of `run_row`; N_eff, CDF, CDO, cap and floor, each with _low and
     _high; and no_phase_1.

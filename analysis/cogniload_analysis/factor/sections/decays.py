@@ -202,7 +202,7 @@ def _say_ends(row: Mapping[Any, Any]) -> str:
 
 
 def draw_model(decays: Decays, name: str) -> Figure:
-    """Draw the accuracies of one model in one suite by N, a series a context, and the fits.
+    """Draw the accuracies of one model in one suite by N, one series per context, and the fits.
 
     Figures 1a and 1c.
     """

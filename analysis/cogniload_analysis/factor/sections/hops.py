@@ -154,7 +154,7 @@ def draw_by_hops(by_hops: pd.DataFrame) -> list[Figure]:
 
 
 def draw_shortcuts(rows: pd.DataFrame, name: str) -> Figure:
-    """Draw accuracy by N beside the baselines, of one model and suite; a panel a condition."""
+    """Draw accuracy by N beside the baselines, of one model and suite; one panel per condition."""
     panels = []
     shown = {"measured": "accuracy", "no hop": "floor"} | {each: each for each in HOP_BASELINES}
     for (context, noise), points in rows.groupby(["context", "noise"], observed=True):
