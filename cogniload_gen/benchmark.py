@@ -331,7 +331,7 @@ class Benchmark(ABC):
 
     def remake(self, row: Row, twin: str | None = None) -> dict[str, Any]:
         """Return the puzzle of a row as this version makes it from its address, or its twin."""
-        return self.puzzles(**self.address(row), twin=twin).rows()[0]
+        return next(self.puzzles(**self.address(row), twin=twin).rows())
 
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""

@@ -147,6 +147,12 @@ def short(value: float | str) -> str:
 
 # --- Rows ------------------------------------------------------------------------------------
 
+FIRST_BLOCK, LARGEST_BLOCK = 16, 1024
+"""Rows that a reader of single rows has made at once, at first and at most.
+
+A block's time hardly depends on its rows until there are some hundred of each difficulty.
+"""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -181,9 +187,14 @@ class Source:
 
         return pa.concat_tables(self.tables())
 
-    def rows(self) -> "Rows":
-        """Return the rows by their numbers, made when they are read."""
-        return Rows(self)
+    def rows(self, start: int = 0) -> Iterator[dict[str, Any]]:
+        """Yield the rows from `start` on as dicts, made in blocks that grow as they are read."""
+        size = FIRST_BLOCK
+        while start < len(self.selection):
+            stop = min(start + size, len(self.selection))
+            for table in self.tables(start, stop):
+                yield from table.to_pylist()
+            start, size = stop, min(8 * size, LARGEST_BLOCK)
 
 
 def whole_table(
@@ -197,36 +208,3 @@ def whole_table(
     own = address_columns(selection, batch)
     made = {name: arrow(own[name]) for name in own.keys() - columns.keys()} | dict(columns)
     return pa.table({name: made[name] for name in schema.names}, schema)
-
-
-FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**24
-"""Rows that are made at once, how many times as many next, and at most so many bytes.
-
-A block's time hardly depends on its rows until there are some hundred of each difficulty.
-"""
-
-
-class Rows:
-    """The rows of a source as dicts; a row is made together with those after it, which are cached.
-
-    Blocks grow as long as they are read one after the other.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self._source, self._start, self._most = source, 0, 0
-        self._block: list[dict[str, Any]] = []
-
-    def __getitem__(self, number: int) -> dict[str, Any]:
-        """Return a row, which is the caller's own; IndexError if there is none of this number."""
-        place, count = number - self._start, len(self._block)
-        if not 0 <= place < count:
-            size = min(GROWTH * count, self._most) if 0 < place == count else 0
-            stop = min(number + max(FIRST_BLOCK, size), len(self._source.selection))
-            if not 0 <= number < stop:
-                raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")
-            import pyarrow as pa
-
-            table = pa.concat_tables(self._source.tables(number, stop))
-            self._start, self._block, place = number, table.to_pylist(), 0
-            self._most = len(table) * LARGEST_BLOCK // table.nbytes
-        return dict(self._block[place])

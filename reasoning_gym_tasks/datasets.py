@@ -62,7 +62,8 @@ class PuzzleDataset(ProceduralDataset):
 
     def __init__(self, config: PuzzleConfig) -> None:
         super().__init__(config=config, seed=config.seed, size=config.size)
-        self.rows = config.source(self.seed).rows()
+        self.source = config.source(self.seed)
+        self.following, self.next = self.source.rows(), 0
         self.count = prompt_counter(config.tokenizer)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,7 +75,10 @@ class PuzzleDataset(ProceduralDataset):
 
         `response_limit` is the tokens that its prompt leaves of the budget; ValueError if none.
         """
-        row = dict(self.rows[check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES)])
+        if check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES - 1) != self.next:
+            self.following = self.source.rows(idx)
+        self.next = -1  # after an error, none follows
+        row, self.next = next(self.following), idx + 1
         budget = self.config.context_budget
         share: Share = self.count(row["puzzle"], budget)
         name = dataset_name(self.config.benchmark)

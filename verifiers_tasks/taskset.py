@@ -263,7 +263,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         """
         if self.config.task.success is not None:
             return self.follow(self.config.task.success)
-        return map(self.make_task, iter(self.config.source(self.config.knobs).rows()))
+        return map(self.make_task, self.config.source(self.config.knobs).rows())
 
     def follow(self, success: Path) -> Iterator[PuzzleTask]:
         """Yield tasks at the level that the file of rewards leads to by then.
@@ -283,7 +283,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
                 knobs = at_level(config.record, climb.level) | config.knobs
                 cells = len(config.source(knobs).selection.cells)
                 first = -(-answered[climb.level] // cells)
-                streams[climb.level] = iter(config.source(knobs, first).rows())
+                streams[climb.level] = config.source(knobs, first).rows()
             yield self.make_task(next(streams[climb.level]), climb.level)
 
     def make_task(self, row: dict[str, Any], level: int | None = None) -> PuzzleTask:

@@ -167,7 +167,7 @@ def _example(configurations: list[Configuration]) -> dict:
     """
     made = [each for each in configurations if each.grid.version == each.benchmark.version]
     puzzles = next((each for each in made if not each.grid.options.get("tokenizer")), made[0])
-    row = puzzles.source(puzzles.grid.split).rows()[0]
+    row = next(puzzles.source(puzzles.grid.split).rows())
     lines = row["puzzle"].split("\n")
     if len(lines) > SAMPLE_LINES:
         lines[SAMPLE_LINES - 10 : -5] = ["..."]
