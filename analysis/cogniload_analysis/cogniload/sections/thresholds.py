@@ -83,7 +83,7 @@ def thresholds_section(
         tb.Table("aic", aic_table(responses), AIC_CAPTION, AIC),
         tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
     ]
-    shown = [table for table in tables if len(table.shown.columns) > 1]
+    shown = [table for table in tables if len(table.data)]
     content += [Section("Fits", shown or ["A model at chance has no fits."], "fits", folded=True)]
     return Section("Thresholds of each model", content, "models", folded=True)
 
@@ -330,6 +330,7 @@ AIC: tb.Columns = {
     "p_LR": ("p", tb.number(3)),
     "aic_linear": ("AIC, linear", tb.number(3)),
     "aic_quadratic": ("AIC, quadratic", tb.number(3)),
+    "problem": "Note",
 }
 INTERACTIONS_CAPTION = (
     "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3."
@@ -350,6 +351,7 @@ INTERACTION: tb.Columns = {
     "p_Nrho": ("p N×ρ", _show_p_LR),
     "beta_dNrho": ("β d×N×ρ", tb.number(2)),
     "p_dNrho": ("p d×N×ρ", _show_p_LR),
+    "problem": "Note",
 }
 
 
