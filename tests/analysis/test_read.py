@@ -10,8 +10,8 @@ from refusals import refused
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.examples import pick_responses
+from cogniload_analysis.report.part import run_table
 from cogniload_analysis.samples.files import read_line
 from cogniload_gen import score
 from cogniload_gen.cogniload.score import Outcome
@@ -179,7 +179,7 @@ def test_a_broken_line_is_named_by_file_and_number(tmp_path, line, cause):
     run = write_run(tmp_path, "m", [one_sample()])
     with samples_file(run).open("a", encoding="utf-8") as lines:
         lines.write(line + "\n")
-    with refused(f"samples_cogniload_.*jsonl, line 2: .*{cause}", most=10_000):
+    with refused(f"samples_cogniload_.*jsonl line 2.*{cause}", most=10_000):
         read_samples(tmp_path)
 
 

@@ -215,7 +215,8 @@ def fit_complexity_decay(
     if decay.cdo <= 0:
         why = "the CDO is not positive: there is no phase without errors"
         return replace(decay, problems={"N_eff": why})
-    if not any(effect.matters for effect in load_effects(frame, [COMPLEXITY_LOAD])):
+    effects = load_effects(frame, [COMPLEXITY_LOAD])
+    if method == "likelihood" and not any(effect.matters for effect in effects):
         return replace(decay, problems={"N_eff": "accuracy is not known to fall with N"})
     return decay
 

@@ -56,7 +56,7 @@ def fit_of(frame):
         lambda frame: figures_of(frame)["figure_1"],
         lambda frame: figures_of(frame)["figure_3"],
         lambda frame: figures_of(frame)["figure_5"],
-        lambda frame: draw_outcomes(frame)[0],
+        draw_outcomes,
         fit_of,
     ],
 )
