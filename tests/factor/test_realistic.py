@@ -7,6 +7,7 @@ not know: it shares nothing with the generator and the solver.
 import re
 import tomllib
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -323,3 +324,95 @@ def test_errors(context, tokenizer, message):
     cell = RealisticCell(20, context, "close")
     with pytest.raises(ValueError, match=f"^{message}"):
         columns(np.arange(1, dtype=np.uint64), [cell], tokenizer)
+
+
+def test_shapes_of_what_is_needed():
+    """All forms occur at the documented rates; the graphs differ."""
+    forms, graphs, depths, terms_of, reused = Counter(), set(), [], set(), []
+    for row in rows(10, 400):
+        found, relations, _ = check(row["puzzle"], row["answer"], 10)
+        depth, graph, uses = {}, [], Counter()
+        for name in linear_order(relations, found.question):
+            terms, factor, constant = relations[name]
+            depth[name] = 1 + max((depth[term] for term in terms), default=-1)
+            kind = "total" if name.endswith("Animal") else "sum"
+            kind = "given" if not terms else kind if len(terms) > 1 else "copy"
+            kind += " times" if factor > 1 else " more" if terms and constant else ""
+            forms[kind] += 1
+            graph.append((kind, len(terms), depth[name]))
+            terms_of.add((kind, len(terms)))
+            uses.update(terms)
+        graphs.add(tuple(sorted(graph)))
+        depths.append(depth[found.question])
+        reused.append(any(count > 1 for count in uses.values()))
+    share = {kind: count / forms.total() for kind, count in forms.items()}
+    documented = {"given": 0.34, "copy": 0.10, "copy times": 0.07, "copy more": 0.09, "sum": 0.20}
+    documented |= {"sum times": 0.04, "total": 0.15}
+    assert share.keys() == documented.keys()
+    assert all(abs(share[kind] - rate) < 0.025 for kind, rate in documented.items()), share
+    assert len(graphs) > 390
+    assert min(depths) <= 4
+    assert max(depths) >= 10
+    assert {(kind, n) for kind in ("sum", "total") for n in (2, 3, 4)} <= terms_of
+    assert {("sum times", 2), ("sum times", 3)} <= terms_of
+    assert np.mean(reused) > 0.8
+
+
+def test_close_variables():
+    """From 2 to about as many as are needed; half of the problems mention a total among them."""
+    close, totals, on_needed = [], [], []
+    for row in rows(10, 400):
+        found, relations, needed = check(row["puzzle"], row["answer"], 10)
+        unneeded = found.relations.keys() - needed
+        terms = {term for name in unneeded for term in relations[name].terms}
+        close.append(len(unneeded) / len(needed & found.relations.keys()))
+        totals.append(any(term.endswith("Animal") for term in terms - needed))
+        on_needed.append(bool(terms & needed))
+        assert len(unneeded) >= 2
+    assert 0.55 < np.mean(close) < 0.8
+    assert 1 < max(close) < 2
+    assert 0.4 < np.mean(totals) < 0.6
+    assert np.mean(on_needed) > 0.9
+
+
+def linear_order(relations, question):
+    """What the question needs, each after what it depends on."""
+    order = {}
+
+    def visit(name):
+        if name not in order:
+            for term in relations[name].terms:
+                visit(term)
+            order[name] = None
+
+    visit(question)
+    return order
+
+
+def test_sentences_stand_anywhere_in_the_noise():
+    """Their places are uniform over the boundaries, both ends included."""
+    places = []
+    for row in rows(4, 150, 4000, "general"):
+        sentences = re.split(r"(?<=\.) ", row["puzzle"].split("\n")[0].removeprefix("Problem: "))
+        is_noise = np.array([not RELATION.fullmatch(sentence) for sentence in sentences])
+        before = is_noise.cumsum()[~is_noise]
+        places += (before / is_noise.sum()).tolist()
+    assert {0, 1} <= set(places)
+    assert kstest(places, "uniform").pvalue > 0.001
+
+
+def test_there_are_places_and_animals_enough():
+    """For the largest op: a place for each total, a close one's too, and 17 for all other animals.
+
+    Those are at most variables / (4 + variables // 16), rounded up, and 1.
+    """
+    text = files("cogniload_gen.factor").joinpath("data/realistic.toml").read_text("utf-8")
+    words = tomllib.loads(text)
+    assert len(set(words["names"])) == len(words["names"]) >= (MAX_OP + 1) // 2 + 1 + 17
+    assert len(set(words["animals"])) == len(words["animals"])
+    assert max(-(-n // (4 + n // 16)) for n in range(1, 10_000)) + 1 <= 17
+    assert len(words["animals"]) >= 4 + 3 + 5 * MAX_OP // 16
+    every = [*words["names"], *words["kinds"], *words["animals"], words["total"]]
+    assert all(re.fullmatch(r"[A-Z][a-z]+", word) for word in every)
+    assert not NUMBER_WORDS.search(" ".join(every))
+    assert not set(words["animals"]) & {*words["names"], *words["kinds"], words["total"]}
