@@ -451,4 +451,4 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
         other = " other" * bool(differ)
         yield f"No{other} difference between {pair} is significant in {rest}."
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
-        yield f"Not determined for both models, so not compared: {unknown}."
+        yield f"Not determined for both, so not compared: {unknown}."

@@ -64,9 +64,9 @@ def build_part(
     `price` as for `write_report`.
     """
     runs = run_table(frame, analysis.loads, price)
+    once = run_table(drop_twins(frame), analysis.loads)  # twins are no further attempts
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
-    once = run_table(frame, analysis.loads)  # twins are no further attempts
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
     why = why_sections(everything, analysis)
