@@ -21,8 +21,8 @@ from inspect_ai.scorer import Score
 
 from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
+from cogniload_gen.budget import Share, check_fit, prompt_counter
 from cogniload_gen.checks import check_known
-from cogniload_gen.responses.context_budget import Share, check_fit, prompt_counter
 from cogniload_gen.sample import was_cut
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 
