@@ -42,25 +42,6 @@ EFFECTS: Columns = {
     "p": ("p", p_value),
     "p_holm": ("p (Holm)", p_value),
 }
-BY_LOAD_CAPTION = (
-    "What one change cures at low, middle and high levels of each load, in percentage points, with "
-    "95 % intervals, where there are ten failures and more. The trend is Kendall's correlation of "
-    "level and cure."
-)
-BY_LOAD: Columns = {
-    **MODEL,
-    "load": "Load",
-    "levels": "Levels",
-    "change": "Change",
-    "against": "Against",
-    "p_trend": ("p (trend)", p_value),
-    "p_trend_holm": ("p (Holm)", p_value),
-    "band": ("Band", lambda band: twins.BANDS[band].capitalize()),
-    "difference, low, high": (
-        "Effect",
-        lambda difference, *ends: f"{points(0)(difference)} ({points_interval(0)(*ends)})",
-    ),
-}
 REMOVES = {
     True: "A change that lifts its failures above “again” removes a cause.",
     False: "No puzzle was tried again unchanged: a change that cures more failures than it breaks "
@@ -74,13 +55,11 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     Of each model, the section has the verdict, the figure and an example.
     """
     parts: list[Content] = []
-    effects, by_load = [], []
-    loads = [load for load in analysis.loads if load.dtype != "category"]
+    effects = []
     explained = explain_models(frame)
     for number, (model, why) in enumerate(explained.items(), start=1):
         rows = frame[frame["model"] == model]
         effects.append(why.effects.assign(model=model))
-        by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
         name = f"{analysis.prefix}why_{name_file(number, model)}"
         content: list[Content] = [why.verdict, draw_effects(model, why.effects, name)]
         if cure := show_cure(rows, why, analysis):
@@ -88,12 +67,9 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
         parts.append(Section(model, content))
     if not explained:
         return []
-    name = f"{analysis.prefix}why"
-    every, bands = (pd.concat(parts, ignore_index=True) for parts in (effects, by_load))
-    tables = [Table(name, every, EFFECTS_CAPTION, EFFECTS)]
-    if len(bands):
-        tables.append(Table(f"{name}_by_load", bands, BY_LOAD_CAPTION, BY_LOAD, wide=True))
-    numbers = Section("The twins in numbers", tables, folded=True)
+    every = pd.concat(effects, ignore_index=True)
+    table = Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
+    numbers = Section("The twins in numbers", [table], folded=True)
     return [Section("Why it fails", [*parts, numbers], "why", link="Why it fails")]
 
 
