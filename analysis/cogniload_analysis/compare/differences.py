@@ -154,11 +154,12 @@ def compare_pairs_of_models(frame: pd.DataFrame, analysis: Analysis, pairs: Pair
         correct=frame["correct"].astype(float),
     )
     loads = frame.drop_duplicates("id").set_index("id")[[load.name for load in analysis.loads]]
-    answers = frame.groupby(["id", "model"])["correct"].agg(["mean", "size"]).unstack()
+    answers = frame.groupby(["id", "model"])["correct"]
+    shares, attempts = answers.mean().unstack(), answers.size().unstack()
     accuracy = pd.DataFrame(
         {"first": pair[0], "second": pair[1]} | row
         for pair in pairs
-        for row in _compare_pair(answers["mean"][[*pair]], answers["size"][[*pair]], loads)
+        for row in _compare_pair(shares[[*pair]], attempts[[*pair]], loads)
     )
     if len(accuracy):
         overall = accuracy["load"] == ""
@@ -199,8 +200,8 @@ def _adjust(table: pd.DataFrame, *others: str) -> pd.DataFrame:
     """Return a table with Holm's p after p, and Holm's in place of other p."""
     if table.empty:
         return table
-    table = table.assign(**{name: statistics.adjust(table[name]) for name in others})
-    table.insert(list(table).index("p") + 1, "p_holm", statistics.adjust(table["p"]))
+    table = table.assign(**{name: statistics.adjust(table[name].tolist()) for name in others})
+    table.insert(list(table).index("p") + 1, "p_holm", statistics.adjust(table["p"].tolist()))
     return table
 
 
@@ -228,7 +229,7 @@ def _compare_pair(
         if all(map(len, here)):
             asked = (answered[load] == level).sum() if load else len(answered)
             left_out = {"left_out": int(asked) - len(here[0]) if paired else 0}
-            yield {"load": load, "level": level} | _difference(*here, method) | left_out
+            yield {"load": load, "level": level} | _difference(here[0], here[1], method) | left_out
 
 
 def _in_common_cells(shares: pd.DataFrame, loads: pd.DataFrame) -> list[pd.DataFrame]:
