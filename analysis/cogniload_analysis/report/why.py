@@ -55,9 +55,9 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     Of each model, the section has the verdict, the figure and an example.
     """
     parts: list[Content] = []
-    effects = {}
+    effects = []
     for number, (name, (rows, why)) in enumerate(explain_models(frame).items(), start=1):
-        effects[name] = why.effects
+        effects.append(why.effects.assign(model=name))
         figure = f"{analysis.prefix}why_{name_file(number, name)}"
         content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
         if cure := show_cure(rows, why, analysis):
@@ -65,7 +65,7 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
         parts.append(Section(name, content))
     if not parts:
         return []
-    every = pd.concat(effects, names=["model", None]).reset_index("model").reset_index(drop=True)
+    every = pd.concat(effects, ignore_index=True)
     table = Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
     parts.append(Section("The twins in numbers", [table], folded=True))
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
