@@ -149,7 +149,7 @@ def say_first_error(read: pd.DataFrame) -> str:
     counts = read["error"].value_counts().reindex(ERRORS, fill_value=0)
     if not counts.any():
         return ""
-    kind = counts.idxmax()
+    kind = str(counts.idxmax())
     return (
         f"The commonest first error is “{say_kind(kind)}” ({MEANINGS[kind]}): "
         f"{counts.max():,} of {counts.sum():,} errors, among the {len(read):,} responses "
