@@ -495,15 +495,13 @@ def _write_report(
 def compare(parser: Parser, words: Words) -> None:
     """Compare runs puzzle by puzzle."""
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
-    text = "difference in accuracy to detect with the `needed` puzzles (0.02)"
-    parser.option("detect", "SHARE", text, type=float, default=0.02)
     parser.option("out", "DIR", "write the tables as CSV", type=Path)
     parser.flag("force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
 
-    settings = {"force": arguments.force, "detect": arguments.detect}
-    print(compare_results(_by_label(arguments.results), arguments.out, **settings))
+    results = _by_label(arguments.results)
+    print(compare_results(results, arguments.out, force=arguments.force))
 
 
 def view(parser: Parser, words: Words) -> None:

@@ -13,7 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import conversations as turns
 from cogniload_gen.checks import check_choices
-from inspect_tasks.samples import Settings, make_counter, make_rows, share_budget
+from inspect_tasks.samples import Settings, make_rows, share_budget
 from inspect_tasks.scoring import limit_of, run_metric
 
 REPLIES = "replies"
@@ -33,7 +33,7 @@ def make_turn_samples(
         raise ValueError(f"{task} takes no twin, got {parameters['twin']!r}")
     puzzles = make_rows(task, settings, {**parameters, "twin": turns.TWIN})
     rows = [turns.make_conversation(row, k, name) for row in puzzles for name in histories]
-    return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
+    return share_budget(task, rows, parameters.get("tokenizer"))
 
 
 @solver
