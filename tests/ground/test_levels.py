@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen.benchmarks import BENCHMARKS
-from cogniload_gen.responses.levels import Climb, at_level, highest_level
+from cogniload_gen.rewards import Climb, at_level, highest_level
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda each: each.name)

@@ -9,7 +9,7 @@ from reasoning_gym.factory import create_curriculum, get_score_answer_fn
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
-from cogniload_gen.responses.levels import at_level, highest_level
+from cogniload_gen.rewards import at_level, highest_level
 
 SMALL = {
     "cogniload": {"d": [1, 3], "N": [5, 20], "rho": 50},

@@ -24,8 +24,7 @@ from verifiers.v1.utils.loaders import harness_class, taskset_class
 import verifiers_tasks
 from cogniload_gen import benchmarks
 from cogniload_gen.conversations import HISTORIES, measure, score_replies, script_of
-from cogniload_gen.responses.levels import at_level
-from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
+from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, at_level, step_score
 
 SMALL = {
     "cogniload": {"d": [1, 3], "N": [5, 20], "rho": [50]},
