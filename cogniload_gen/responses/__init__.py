@@ -1,1 +1,1 @@
-"""What responses share: what they claim, the budget of their tokens, and levels of training."""
+"""What responses share: what they claim, and the budget of their tokens."""
