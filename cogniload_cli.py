@@ -13,7 +13,7 @@ import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -551,20 +551,28 @@ def verify(parser: Parser, words: Words) -> int:
     parser.epilog = "Exit code: 0 the same, 1 they differ, 2 unknown."
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
     parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
-    text = "the share of row groups to make again, such as 1%%; digests and ids are checked of all"
-    parser.option("sample", "SHARE", text)
+    text = "the share of files to make again, such as 1%%; SHA-256 are checked of all"
+    parser.option("sample", "SHARE", text, default="100%")
     text = "load this one if the rows were measured by it; no other is loaded"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub import check_share
     from cogniload_gen.hub import verify as make_again
 
-    part = check_share(arguments.sample)
+    part = _percent(arguments.sample)
     verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)
     for difference in verdict.differences:
         print(_one_line(difference))
     print(f"{arguments.source} {verdict}")
     return int(bool(verdict.differences))
+
+
+def _percent(text: str) -> float:
+    """Return 0.01 of "1%"."""
+    with suppress(ValueError):
+        if text.endswith("%") and 0 < float(text[:-1]) <= 100:
+            return float(text[:-1]) / 100
+    allowed = "a percentage above 0% and up to 100%, such as 1%"
+    raise ValueError(f"--sample must be {allowed}, got {text!r:.99}")
 
 
 def share(parser: Parser, words: Words) -> None:

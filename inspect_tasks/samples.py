@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import yaml
 from inspect_ai.dataset import MemoryDataset, Sample
 
+from cogniload_gen.budget import check_fit, prompt_counter
 from cogniload_gen.grid import change_of
-from cogniload_gen.responses.context_budget import check_fit, prompt_counter
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 
 log = logging.getLogger(__name__)

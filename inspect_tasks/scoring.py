@@ -15,7 +15,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 import cogniload_analysis
 from cogniload_gen import benchmarks
-from cogniload_gen.responses.context_budget import Share
+from cogniload_gen.budget import Share
 from cogniload_gen.sample import ending, sample_metrics
 from inspect_tasks.samples import SHARE
 

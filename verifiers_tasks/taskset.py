@@ -10,10 +10,10 @@ import yaml
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from cogniload_gen import benchmarks
+from cogniload_gen import budget as budgets
 from cogniload_gen.checks import check_choice
 from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
-from cogniload_gen.responses import context_budget as budgets
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 

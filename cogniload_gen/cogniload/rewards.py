@@ -38,6 +38,7 @@ from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
+from cogniload_gen.claims import DOUBTS, HEDGE, TALK, beyond_blind
 from cogniload_gen.cogniload.ontology import WORDS, read_table
 from cogniload_gen.cogniload.score import (
     MARKS,
@@ -52,7 +53,6 @@ from cogniload_gen.cogniload.score import (
     value_categories,
 )
 from cogniload_gen.cogniload.solve import State, solve_steps
-from cogniload_gen.responses.claims import DOUBTS, HEDGE, TALK, beyond_blind
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""

@@ -30,9 +30,13 @@ from report_reader import (
 from cogniload_analysis import fit_load_glm, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.cogniload.sections.errors import WRONG_OUTCOMES
+from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.display.tables import to_csv
+from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.frame import label_models
+from cogniload_analysis.report import why
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
+from cogniload_analysis.report.why import add_causes
 from cogniload_analysis.report.write import build_parts, build_report, write_report
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
@@ -282,6 +286,31 @@ def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tm
     made = build_report(build_parts({"CogniLoad": frame}))
     assert "clustered by puzzle" in made["tables/glm.csv"].decode().splitlines()[1]
     assert "clustered" not in made["tables/glm.csv"].decode().splitlines()[2]
+
+
+@pytest.fixture
+def tried_again():
+    """A model of two suites, of which one has twins, in which no filler cures all failures."""
+    ids = [f"p-{index}{twin}" for index in range(60) for twin in ("", "~context=0")]
+    right = [id.endswith("~context=0") for id in ids]
+    frame = pd.DataFrame({"id": ids, "correct": right, "model": "m", "suite": "symbolic", "N": 3})
+    plain = frame[:1].assign(id="q-1", suite="realistic")
+    return pd.concat([plain, frame]).assign(context=4000)  # whose index repeats
+
+
+def test_the_twins_of_a_suite_explain_that_suite_alone(tried_again):
+    names = ["m, realistic suite", "m, symbolic suite", "other"]
+    plain, explained, other = add_causes([Verdict(name, "", []) for name in names], tried_again)
+    assert plain.breaks == other.breaks == ""
+    assert explained.breaks.startswith("It fails because of the context around the task")
+
+
+def test_a_cure_is_shown_by_a_failure_and_its_own_twin(tried_again, monkeypatch):
+    monkeypatch.setattr(why, "describe_response", lambda row, _: row.id)
+    ((rows, found),) = why.explain_models(tried_again).values()
+    assert why.show_cure(rows.sample(frac=1, random_state=1), found, FACTOR) in (
+        [[f"p-{index}", f"p-{index}~context=0"] for index in range(60)]
+    )
 
 
 def test_names_are_short_where_that_is_unique(tmp_path):

@@ -56,40 +56,45 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """
     parts: list[Content] = []
     effects = []
-    explained = explain_models(frame)
-    for number, (model, why) in enumerate(explained.items(), start=1):
-        rows = frame[frame["model"] == model]
-        effects.append(why.effects.assign(model=model))
-        name = f"{analysis.prefix}why_{name_file(number, model)}"
-        content: list[Content] = [why.verdict, draw_effects(model, why.effects, name)]
+    for number, (name, (rows, why)) in enumerate(explain_models(frame).items(), start=1):
+        effects.append(why.effects.assign(model=name))
+        figure = f"{analysis.prefix}why_{name_file(number, name)}"
+        content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
         if cure := show_cure(rows, why, analysis):
             content.append(Section("A failure, and the twin that was solved", cure, folded=True))
-        parts.append(Section(model, content))
-    if not explained:
+        parts.append(Section(name, content))
+    if not parts:
         return []
     every = pd.concat(effects, ignore_index=True)
     table = Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
-    numbers = Section("The twins in numbers", [table], folded=True)
-    return [Section("Why it fails", [*parts, numbers], "why", link="Why it fails")]
+    parts.append(Section("The twins in numbers", [table], folded=True))
+    return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
 
-def explain_models(frame: pd.DataFrame) -> dict[str, Why]:
-    """Return why each model with twins fails."""
-    return {
-        str(model): twins.explain_failures(rows)
-        for model, rows in frame.groupby("model", observed=True)
-        if twins.is_twin(rows["id"]).any() and not twins.is_twin(rows["id"]).all()
-    }
+def explain_models(frame: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Why]]:
+    """Return the responses of each model with twins, and why it fails, by its verdict's name.
+
+    A model of FACTOR has a verdict for each suite, which the twins of that suite explain.
+    """
+    by = [name for name in ("model", "suite") if name in frame]
+    explained = {}
+    for (model, *suite), rows in frame.groupby(by, observed=True):
+        twin = twins.is_twin(rows["id"])
+        if twin.any() and not twin.all():
+            name = ", ".join([str(model), *(f"{each} suite" for each in suite)])
+            explained[name] = rows, twins.explain_failures(rows)
+    return explained
 
 
 def add_causes(verdicts: Sequence[Verdict], frame: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
-    explained, added = explain_models(frame), []
-    for verdict in verdicts:
-        model, _, suite = verdict.name.rpartition(", ")
-        why = explained.get(model if suite.endswith(" suite") else verdict.name)
-        added.append(replace(verdict, breaks=add_cause(verdict.breaks, why)) if why else verdict)
-    return added
+    explained = explain_models(frame)
+    return [
+        replace(verdict, breaks=add_cause(verdict.breaks, explained[verdict.name][1]))
+        if verdict.name in explained
+        else verdict
+        for verdict in verdicts
+    ]
 
 
 def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
@@ -116,11 +121,12 @@ def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
 
 def show_cure(rows: pd.DataFrame, why: Why, analysis: Analysis) -> list[Example]:
     """Return the easiest failure that the telling change cures, and its twin; or nothing."""
-    ids = pd.DataFrame(map(twins.split_id, rows["id"].astype(str)), rows.index, ["base", "change"])
-    cured = rows.join(ids)[ids["base"].isin(why.cures.get(why.telling, ()))]
+    names = [twins.split_id(id) for id in rows["id"].astype(str)]
+    rows = rows.assign(base=[base for base, _ in names], change=[change for _, change in names])
+    cured = rows[rows["base"].isin(why.cures.get(why.telling, ()))]
     if cured.empty:
         return []
     cured = cured.sort_values(list(analysis.growth), kind="stable")
     pair = cured[cured["base"] == cured["base"].iloc[0]].drop_duplicates("change")
-    shown = pair.set_index("change").loc[[ORIGINAL, why.telling]]
-    return [describe_response(row, analysis) for row in shown.itertuples()]
+    shown = [pair[pair["change"] == change] for change in (ORIGINAL, why.telling)]
+    return [describe_response(row, analysis) for row in pd.concat(shown).itertuples()]

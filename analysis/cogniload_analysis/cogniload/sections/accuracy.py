@@ -1,4 +1,4 @@
-"""Accuracy by the loads: tables by one and by two, and the paper's figures 1 and 3 to 7."""
+"""Accuracy by the loads: tables by two of them, and the paper's figures 1 and 3 to 7."""
 
 from functools import partial
 
@@ -13,67 +13,54 @@ from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE
 
 
-def accuracy_sections(frame: pd.DataFrame, drawn: pd.DataFrame) -> list[Section]:
-    """Return the sections; `drawn` are the responses of models whose curves are more than noise."""
+def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
+    """Return the section of the tables, where a load varies; folded without a `link` to it."""
     d, N, rho = LOADS
-    by_one = [levels_table(frame, load) for load in LOADS]
-    by_two = [
-        levels_table(frame, *loads)
-        for loads in ((d, N), (N, rho))
-        if frame[loads[1].name].nunique() > 1
+    tables = [
+        heat_table(frame, down, across)
+        for down, across in ((d, N), (N, rho))
+        if frame[across.name].nunique() > 1
     ]
-    figures = draw_paper(drawn) if len(drawn) else []
-    link = "Accuracy" if len(drawn) else ""
-    return [
-        Section("Accuracy by two loads", by_two, "curves", folded=not len(drawn), link=link),
-        Section("The paper's figures", [*figures, *by_one], "figures", folded=True),
-    ]
+    section = Section("Accuracy by two loads", tables, "curves", folded=not link, link=link)
+    return [section] if tables else []
 
 
-def levels_table(frame: pd.DataFrame, *loads: Load) -> Table:
-    """Return the accuracy by one or two loads, with the levels of the last one side by side."""
-    *down, across = loads
-    names = [load.name for load in loads]
-    symbols = " and ".join(load.heading.split()[0] for load in loads)
+def heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
+    """Return the accuracy by two loads, with the levels of the second one side by side."""
+    symbols = " and ".join(load.heading.split()[0] for load in (down, across))
     return Table(
-        f"accuracy_by_{'_and_'.join(names)}",
-        accuracy_table(frame, *names, confidence=CONFIDENCE),
-        f"Accuracy in percent by {symbols}{'' if down else ', over the two other loads'}.",
+        f"accuracy_by_{down.name}_and_{across.name}",
+        accuracy_table(frame, down.name, across.name, confidence=CONFIDENCE),
+        f"Accuracy in percent by {symbols}.",
         {
             **MODEL,
-            **load_columns(down),
+            **load_columns([down]),
             across.name: (across.name, partial(show_level, across)),
             "accuracy": ("", percent),
         },
         wide=True,
-        heat=bool(down),
+        heat=True,
     )
 
 
 def draw_paper(frame: pd.DataFrame) -> list[Figure]:
     """Return the paper's figures, of the loads that vary."""
     varying = varying_loads(frame)
-    figures = [
-        Figure(
-            "figure_1",
-            "Accuracy by d, N and ρ, each averaged over the two other loads.",
-            [accuracy_panel(frame, load) for load in varying],
-            share_y=True,
-        )
-    ]
-    for number, load in ((3, "d"), (4, "N")):
+    panels = [accuracy_panel(frame, load) for load in varying]
+    caption = "Accuracy by d, N and ρ, each averaged over the two other loads."
+    figures = [Figure("figure_1", caption, panels, share_y=True)]
+    for number, load in ((3, "d"), (4, "N")) if "rho" in varying else ():
         levels = sorted(frame[load].unique())
         panels = [
             accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}")
             for level in sorted({levels[0], levels[len(levels) // 2], levels[-1]})
         ]
         caption = f"Accuracy by ρ at a low, a middle and a high {load}."
-        if "rho" in varying:
-            figures.append(Figure(f"figure_{number}", caption, panels, share_y=True))
+        figures.append(Figure(f"figure_{number}", caption, panels, share_y=True))
+    over = "averaged over the two other loads, with 90 % Wilson intervals, as in the paper."
     for number, load, symbol in ((5, "d", "d"), (6, "rho", "ρ"), (7, "N", "N")):
-        over = "averaged over the two other loads, with 90 % Wilson intervals, as in the paper."
-        panel = accuracy_panel(frame, load, intervals=True)
         if load in varying:
+            panel = accuracy_panel(frame, load, intervals=True)
             caption = f"Accuracy by {symbol}, {over}"
             figures.append(Figure(f"figure_{number}", caption, [panel], height=4.2))
     return figures

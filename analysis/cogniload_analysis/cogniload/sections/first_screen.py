@@ -2,29 +2,23 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.glm import LoadGLM
-from cogniload_analysis.cogniload.known_thresholds import (
-    AT_CHANCE,
-    LOAD_OF,
-    projections,
-    tested_ends,
-)
+from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
-from cogniload_analysis.cogniload.sections.ranking import rank_runs, ranking_table, show_ranks
+from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_runs, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
 from cogniload_analysis.cogniload.thresholds import Threshold
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Verdict
-from cogniload_analysis.frame import Load
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
@@ -34,46 +28,46 @@ REACH = 4
 
 
 def overview_table(
-    frame: pd.DataFrame, glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]
+    frame: pd.DataFrame,
+    glms: Mapping[str, LoadGLM],
+    capacities: Mapping[str, Capacity],
+    ranking: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return what the first screen says of each model.
+    """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
 
     Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
     model, correct, responses, accuracy, low, high (of 95 %), chance, at_chance, meaning (of ECL50:
     the projection at the mean loads of the puzzles or, without one, the crossing), ECL50,
     ECL50_low, ECL50_high, least_N and most_N (between which ECL50 is known), place and place_worst
-    (of ECL50 among the `ranked`: the published models and this one), covers (the paper's loads),
-    cut_share and response_tokens (mean). Ranks and places are as in `ranking_table`: projections
-    among projections, or crossings among crossings where a model has no projection. The highest
-    rank comes first, and the most accurate of the models without one.
+    (of ECL50 among the `ranked`: the published models and this one; NaN for a projection at other
+    loads than the paper's means), covers (the paper's loads), cut_share and response_tokens (mean).
+    Ranks compare projections, or crossings where a model has no projection. The highest rank comes
+    first, and the most accurate of the models without one.
     """
-    ranking = ranking_table(dict(glms), capacities)
-    ranked = ranking[ranking["source"] == "this report"].set_index("model")
-    counts = ranking[ranking["source"] == "published"].count()
+    ranked = ranking[ranking["source"] == HERE].set_index("model")
+    counts = ranking[ranking["source"] != HERE].count()
     cut_shares = ending_table(frame).set_index("model")["cut_share"]
+    tokens = frame.groupby("model", observed=True)["response_tokens"].mean()
     rows = []
     for row in tb.accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
         model = row["model"]
-        mine, at = frame[frame["model"] == model], choose_threshold(glms[model], capacities[model])
-        place = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
-        known = not math.isnan(at["ECL50"])
+        at = choose_threshold(glms[model], capacities[model])
+        name = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
+        its_own = np.isclose(at["ECL50"], ranked.loc[model, VALUES[name][0]])
+        places = ranked.loc[model, [name, f"{name}_worst"]] if its_own else (math.nan, math.nan)
         rows.append(
             {"chance": math.nan}
             | row
             | {"at_chance": AT_CHANCE in glms[model].unknown.values()}
             | at
-            | {"place": ranked.loc[model, place] if known else math.nan}
-            | {"place_worst": ranked.loc[model, f"{place}_worst"] if known else math.nan}
-            | {"ranked": 1 + counts[place], "covers": covers_paper(glms[model].cells)}
-            | {"cut_share": cut_shares[model]}
-            | {"response_tokens": mine["response_tokens"].mean()}
+            | dict(zip(("place", "place_worst"), places, strict=True))
+            | {"ranked": 1 + counts[name], "covers": covers_paper(glms[model].cells)}
+            | {"cut_share": cut_shares[model], "response_tokens": tokens[model]}
         )
     table = pd.DataFrame(rows)
-    ranks = rank_runs(
-        ranked.loc[table["model"]], perfect=(table["covers"] & table["accuracy"].eq(1)).to_numpy()
-    )
-    table.insert(0, "rank", ranks[:, 0])
-    table.insert(1, "rank_worst", ranks[:, 1])
+    own = ranked.loc[table["model"]]
+    perfect = (table["covers"] & table["accuracy"].eq(1)).set_axis(own.index)
+    table = rank_runs(own, perfect).reset_index(drop=True).join(table)
     order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
     return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
 
@@ -152,37 +146,15 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
 
 
 def describe_verdict(
-    row: Mapping[Any, Any],
-    frame: pd.DataFrame,
-    capacity: Capacity | None,
-    first_error: str,
-    figure: Figure | None,
+    row: Mapping[Any, Any], frame: pd.DataFrame, first_error: str, figure: Figure | None
 ) -> Verdict:
     """Return what the first screen says of a model, by its row of `overview_table`.
 
-    An adaptive run has few puzzles at most loads, so its accuracies are of its `capacity`.
     `first_error` says the commonest one, if it is known.
     """
     headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
     if row["at_chance"]:
         return Verdict(row["model"], headline, [solved])
-    effects = load_effects(frame, LOADS)
-    if capacity:
-        effects = [
-            replace(effect, bands=_fitted_bands(effect.load, capacity)) for effect in effects
-        ]
-    breaks = verdict.say_breaks(effects)
-    if capacity:
-        curve = "its fitted curve, with the other loads at the means of the paper's grid"
-        breaks += f" The accuracies are those of {curve}."
     sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
+    breaks = verdict.say_breaks(load_effects(frame, LOADS))
     return Verdict(row["model"], headline, sentences, figure, breaks)
-
-
-def _fitted_bands(load: Load, capacity: Capacity) -> pd.DataFrame:
-    """Return the accuracy along a fitted curve, within its reach, as `Effect.bands`."""
-    band = getattr(capacity, f"over_{load.name}")
-    low, high = tested_ends(capacity, next(name for name in LOAD_OF if LOAD_OF[name] == load.name))
-    inside = (band.load >= low) & (band.load <= high)
-    levels = band.load[inside] if load.percent else band.load[inside].round()
-    return pd.DataFrame({"least": levels, "most": levels, "accuracy": band.accuracy[inside]})

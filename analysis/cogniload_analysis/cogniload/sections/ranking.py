@@ -6,7 +6,7 @@ exists only for puzzles that cover the loads of the paper.
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,19 @@ from cogniload_analysis.cogniload.sections.thresholds import (
 )
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
+from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.published import published_table
 
 CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
+
+HERE = "this report"
+VALUES = {
+    "rank": ["ECL50", "low", "high"],
+    "crossing_rank": [CROSSING, "crossing_low", "crossing_high"],
+}
+"""The columns of an ECL50 and its interval, by that of its rank: of projection and crossing."""
 
 
 def show_ranks(best: float, worst: float) -> str:
@@ -46,26 +53,22 @@ CAPTION = (
     "published models, with its 95 % interval. The paper prints projections, without intervals; "
     "its models' crossings follow from these with a guessing floor and Table 3."
 )
+
+
+def _columns_of(meaning: str, rank: str) -> tb.Columns:
+    value, low, high = VALUES[rank]
+    show = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
+    return {
+        f"{rank}, {rank}_worst": (f"Rank ({meaning})", show_ranks),
+        f"{value}, min_tested, max_tested": (f"ECL50 ({meaning})", next(show)),
+        f"{low}, {high}, min_tested, max_tested": (f"95 % ({meaning})", next(show)),
+    }
+
+
 COLUMNS: tb.Columns = {
     **tb.MODEL,
-    "rank, rank_worst": ("Rank (projection)", show_ranks),
-    "ECL50, min_tested, max_tested": (
-        "ECL50 (projection)",
-        partial(show_threshold, PROJECTION, "ECL50"),
-    ),
-    "low, high, min_tested, max_tested": (
-        "95 % (projection)",
-        partial(show_ends, PROJECTION, "ECL50"),
-    ),
-    "crossing_rank, crossing_rank_worst": ("Rank (crossing)", show_ranks),
-    "crossing, min_tested, max_tested": (
-        "ECL50 (crossing)",
-        partial(show_threshold, CROSSING, "ECL50"),
-    ),
-    "crossing_low, crossing_high, min_tested, max_tested": (
-        "95 % (crossing)",
-        partial(show_ends, CROSSING, "ECL50"),
-    ),
+    **_columns_of(PROJECTION, "rank"),
+    **_columns_of(CROSSING, "crossing_rank"),
     "source": "From",
     "note": "Note",
 }
@@ -77,16 +80,10 @@ def ranking_section(ranking: pd.DataFrame) -> Section:
     return Section("Among published models", [draw_ranking(ranking), table], "among", folded=True)
 
 
-def rank(at: Threshold, low: pd.Series, high: pd.Series | None = None) -> tuple[float, float]:
-    """Return the best and the worst rank of an ECL50 among others, by its 95 % interval.
-
-    The others' intervals are from `low` to `high`, by default points; those without one don't
-    count. NaN for an ECL50 that is unknown.
-    """
-    if math.isnan(at.value):
-        return math.nan, math.nan
-    above = (low > at.high).sum(), ((low if high is None else high) > at.low).sum()
-    return 1.0 + above[0], 1.0 + above[1]
+def rank_among(ends: pd.Series, others: pd.Series) -> pd.Series:
+    """Return the rank of each ECL50 among others; NaN where it is unknown."""
+    above = (others.to_numpy() > ends.to_numpy()[:, None]).sum(axis=1)
+    return pd.Series(1.0 + above, ends.index).where(ends.notna())
 
 
 def ranking_table(
@@ -99,58 +96,49 @@ def ranking_table(
     `crossing_rank_worst` by the crossing among those where it is known. A new model whose puzzles
     don't cover the paper's loads has neither; `note` says so, and why a model has no projection.
     Other columns: model, source, ECL50, low, high (the projection), crossing, crossing_low,
-    crossing_high, min_tested and max_tested (N). The largest projection comes first, and last what
-    has none.
+    crossing_high, min_tested and max_tested (N). The first ones solve every puzzle; then the
+    largest projection comes first, or the crossing where there is none.
     """
-    published = published_ECL50()
     rows = []
     for model, glm in glms.items():
         capacity = (capacities or {}).get(model)
         projection = projections(glm, PAPER_MEANS).ECL50
         crossing = capacity.ECL50 if capacity else Threshold()
-        least, most = tested_ends(capacity, "ECL50") if capacity else (np.nan, np.nan)
+        least, most = tested_ends(capacity, "ECL50") if capacity else (math.nan, math.nan)
         covers = goodness_of_fit.covers_paper(glm.cells)
-        ranks = (
-            rank(at if covers else Threshold(), published[name])
-            for at, name in ((projection, "ECL50"), (crossing, CROSSING))
-        )
         notes = projection.note, "" if covers else goodness_of_fit.UNCOVERED
-        rows.append(
-            dict(zip(RANKS, sum(ranks, ()), strict=True))
-            | {"model": model, "source": "this report"}
-            | {"ECL50": projection.value, "low": projection.low, "high": projection.high}
-            | {CROSSING: crossing.value}
-            | {"crossing_low": crossing.low, "crossing_high": crossing.high}
-            | {"min_tested": least, "max_tested": most, "note": "; ".join(filter(None, notes))}
-        )
-    for name, meaning in (("rank", "ECL50"), ("crossing_rank", CROSSING)):
-        own = published[meaning].rank(ascending=False, method="min")
-        published[[name, f"{name}_worst"]] = np.column_stack([own, own])
-    published = published.assign(source="published", note="")
+        row = {"model": model, "source": HERE, "min_tested": least, "max_tested": most}
+        for names, at in zip(VALUES.values(), (projection, crossing), strict=True):
+            row |= dict(zip(names, (at.value, at.low, at.high), strict=True))
+        row |= {"note": "; ".join(filter(None, notes)), "covers": covers}
+        rows.append(row | {"perfect": covers and not glm.cells["failures"].any()})
+    published = published_ECL50().assign(source="published", note="", covers=True, perfect=False)
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
-    return table.sort_values("ECL50", ascending=False, kind="stable", ignore_index=True)
+    for name, (value, low, high) in VALUES.items():
+        for column, end in ((name, high), (f"{name}_worst", low)):
+            ends = table[end].fillna(table[value]).where(table["covers"])
+            table[column] = rank_among(ends, published[value])
+    order = table["ECL50"].fillna(table[CROSSING]).mask(table["perfect"], math.inf)
+    table = table.loc[order.sort_values(ascending=False, kind="stable").index]
+    ranks = [column for name in VALUES for column in (name, f"{name}_worst")]
+    values = [name for names in VALUES.values() for name in names]
+    columns = [*ranks, "model", "source", *values, "min_tested", "max_tested", "note"]
+    return table[columns].reset_index(drop=True)
 
 
-def rank_runs(ranking: pd.DataFrame, perfect: np.ndarray) -> np.ndarray:
-    """Return the best and the worst rank of each run among these, from its row of `ranking_table`.
+def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
+    """Return `rank` and `rank_worst` of each run among these, from its row of `ranking_table`.
 
     By the projection, if all have one that have a rank, and else by the crossing. A run that is
     `perfect` comes first.
     """
-    ranked = ranking[["rank", "crossing_rank"]].notna().any(axis=1)
-    names = ["ECL50", "low", "high"]
-    if ranking.loc[ranked & ~perfect, "rank"].isna().any():
-        names = [CROSSING, "crossing_low", "crossing_high"]
-    known = ranking[names].where(ranked, axis=0)
-    known[perfect] = math.inf
-    runs = [Threshold(*row) for row in known.itertuples(index=False)]
-    low, high = known[names[1]], known[names[2]]
-    others = [known.index != model for model in known.index]
-    ranks = [rank(at, low[rest], high[rest]) for at, rest in zip(runs, others, strict=True)]
-    return np.array(ranks).reshape(-1, 2)
-
-
-RANKS = ("rank", "rank_worst", "crossing_rank", "crossing_rank_worst")
+    ranked = ranking[[*VALUES]].notna().any(axis=1)
+    by_crossing = ranking.loc[ranked & ~perfect, "rank"].isna().any()
+    _, *ends = VALUES["crossing_rank" if by_crossing else "rank"]
+    low, high = (ranking[end].where(ranked).mask(perfect, math.inf) for end in ends)
+    # the upper end of a run lies above its own lower one
+    worst = rank_among(low, high) - (high > low)
+    return pd.DataFrame({"rank": rank_among(high, low), "rank_worst": worst})
 
 
 def published_ECL50() -> pd.DataFrame:
@@ -159,19 +147,16 @@ def published_ECL50() -> pd.DataFrame:
     It is NaN where it would be an extrapolation, or the curve with a floor is not known.
     """
     models = published_table("glm")[["model", "ECL50"]]
-    known = models["ECL50"].between(*CROSSINGS_KNOWN)
-    return models.assign(crossing=models["model"].map(_published_crossings()).where(known))
-
-
-@lru_cache(maxsize=1)
-def _published_crossings() -> dict[str, float]:
     curves = published_curves()
     curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
-    link, crossing = curve.Link(), goodness_of_fit.curve_crossing
-    return {
-        str(model): crossing(goodness_of_fit.PublishedCurve(row.to_numpy(float), link, True))
+    crossings = {
+        model: goodness_of_fit.curve_crossing(
+            goodness_of_fit.PublishedCurve(row.to_numpy(float), curve.Link(), True)
+        )
         for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
+    known = models["ECL50"].between(*CROSSINGS_KNOWN)
+    return models.assign(crossing=models["model"].map(crossings).where(known))
 
 
 def draw_ranking(ranking: pd.DataFrame) -> Figure:
@@ -180,28 +165,23 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
     A model has its crossing, a hollow mark, below its projection. Those without a rank are left
     out: their puzzles don't tell it.
     """
-    known = ranking[ranking[["rank", "crossing_rank"]].notna().any(axis=1)].iloc[::-1]
-    known = known.reset_index(drop=True)
-    new = known["source"] == "this report"
-    values = ["ECL50", "low", "high", "crossing", "crossing_low", "crossing_high"]
+    known = ranking[ranking[[*VALUES]].notna().any(axis=1)].iloc[::-1].reset_index(drop=True)
+    new = known["source"] == HERE
     # Below one statement the axis ends: the paper prints 0.0 there.
-    drawn = known[values].astype(float).clip(lower=1, upper=1e4)
+    drawn = {rank: known[names].astype(float).clip(1, 1e4) for rank, names in VALUES.items()}
 
     def finish(axes: Any) -> None:
-        for meaning, at, fill in ((values[:3], 0.15, None), (values[3:], -0.15, "white")):
-            value, low, high = (drawn[name] for name in meaning)
+        for rank, shift, fill in (("rank", 0.15, None), ("crossing_rank", -0.15, "white")):
+            value, low, high = (ends for _, ends in drawn[rank].items())
+            place = known.index + shift
             for chosen, colour, marker in ((~new, "#777777", "o"), (new, COLOURS[2], "D")):
                 style = {"color": colour, "markerfacecolor": fill or colour, "zorder": 3}
-                axes.plot(value[chosen], known.index[chosen] + at, marker, **style)
-            bounded = new & low.notna()
-            ends = low[bounded], high[bounded]
-            axes.hlines(known.index[bounded] + at, *ends, color=COLOURS[2])
+                axes.plot(value[chosen], place[chosen], marker, **style)
+            axes.hlines(place[new], low[new], high[new], color=COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(shorten_name))
-        for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
-            label.set(color="#000000" if is_new else "#666666")
         axes.set_ylim(-0.7, len(known) - 0.3)
         axes.set_xscale("log")
-        axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy())))
+        axes.set_xlim(left=0.9)
         axes.xaxis.set_major_formatter("{x:g}")
 
     ends = "at 1: one or fewer; at 10000: that or more"
@@ -210,6 +190,5 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
         "ECL50 of the models of this report (with 95 % intervals) and of the paper: projection "
         "and, hollow, crossing."
     )
-    height = 1.3 + 0.22 * len(known)
-    series: list[Series] = []
-    return Figure("ranking", caption, [Panel(series, xlabel, "", "", finish)], height)
+    panel = Panel([], xlabel, "", finish=finish)
+    return Figure("ranking", caption, [panel], 1.3 + 0.22 * len(known))

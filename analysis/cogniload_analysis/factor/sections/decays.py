@@ -124,7 +124,7 @@ def tabulate_fits(fits: pd.DataFrame, least_squares: pd.DataFrame) -> list[Table
             fits,
             "Complexity decay by the likelihood: ln(accuracy) = CDF × N + CDO over a window of N, "
             "without what is guessed (the floor) or lost at any N (lapses), with 95 % intervals; "
-            "inf: the data leave that end open. † No meaning, as the CDO is not positive.",
+            "unbounded: the data leave that end open. † No meaning, as the CDO is not positive.",
             {
                 **ESTIMATES,
                 "N_used, first_N, last_N": (

@@ -22,7 +22,7 @@ class Told(NamedTuple):
 
 # --- the words by which a response denies, doubts or takes back what it says, in lowercase
 
-LISTS = read_words(__package__, "claims")
+LISTS = read_words("cogniload_gen", "claims")
 NEGATION, DENIAL, DOUBT, CONDITION = (
     "|".join(LISTS[name]) for name in ("negation", "denial", "doubt", "condition")
 )

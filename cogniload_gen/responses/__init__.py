@@ -1,1 +1,0 @@
-"""What responses share: what they claim, and the budget of their tokens."""
