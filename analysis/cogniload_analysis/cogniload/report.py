@@ -12,13 +12,14 @@ from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
-from cogniload_analysis.cogniload.sections.first_screen import (
+from cogniload_analysis.cogniload.sections.languages import languages_sections
+from cogniload_analysis.cogniload.sections.ranking import (
     describe_verdict,
     overview_table,
+    ranking_section,
+    ranking_table,
     tabulate_overview,
 )
-from cogniload_analysis.cogniload.sections.languages import languages_sections
-from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranking_table
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.display.page import Findings, Section, name_file
 

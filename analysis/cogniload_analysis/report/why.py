@@ -42,11 +42,6 @@ EFFECTS: Columns = {
     "p": ("p", p_value),
     "p_holm": ("p (Holm)", p_value),
 }
-REMOVES = {
-    True: "A change that lifts its failures above “again” removes a cause.",
-    False: "No puzzle was tried again unchanged: a change that cures more failures than it breaks "
-    "solved puzzles removes a cause.",
-}
 
 
 def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
@@ -114,8 +109,7 @@ def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         axes.set_xticks(range(len(changes)), changes)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    caption = f"Puzzles that {model} solves after one change, with 95 % intervals. "
-    caption += REMOVES[twins.AGAIN in {*effects["change"]}]
+    caption = f"Puzzles that {model} solves after one change, with 95 % intervals."
     return Figure(name, caption, [Panel(series, "Change", "Solved", finish=name_changes)], 2.4)
 
 

@@ -10,7 +10,6 @@ from report_reader import assert_numbers_are_of_the_tables, page_text, read_page
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.cogniload.hazard import SLIPS
 from cogniload_analysis.cogniload.sections import breaks
 from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
@@ -65,7 +64,7 @@ def simulate(number, seed, stops=True):
     rows = []
     for index in range(number):
         N = int(rng.choice([10, 20]))
-        kind = str(rng.choice([*SLIPS, "initial", *(["stopped"] if stops else []), "answer", ""]))
+        kind = str(rng.choice([*breaks.SLIPS, "initial", "stopped" if stops else "", "answer", ""]))
         at = {"initial": 0, "answer": np.nan, "": np.nan}.get(kind, int(rng.integers(1, N + 1)))
         rows.append((f"p{index // 2}", 2, N, kind == "", kind or None, at, bool(kind)))
     names = ["id", "d", "N", "correct", "error", "first_error", "recovered"]

@@ -7,8 +7,7 @@ from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 
 from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
 from cogniload_analysis.cogniload.known_thresholds import fit_run
-from cogniload_analysis.cogniload.sections.first_screen import overview_table, say_capacity
-from cogniload_analysis.cogniload.sections.ranking import rank_runs
+from cogniload_analysis.cogniload.sections.ranking import overview_table, rank_runs, say_capacity
 
 PUBLISHED = published_table("glm").set_index("model")
 BETA = PUBLISHED[["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from statsmodels.duration.survfunc import SurvfuncRight
+from statsmodels.genmod.families import Poisson
+from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_analysis.cogniload.hazard import SLIPS, last_trials, slip_rates, slip_trials
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
@@ -21,6 +22,9 @@ from cogniload_gen.cogniload.knobs import ERRORS
 
 NONE = "none"
 """The kind of a response without an error, in tables."""
+
+SLIPS = ("missed", "intruded", "wrong_value", "skipped", "drifted")
+"""The kinds of an error that happens at a statement; the others are no slips of tracking."""
 
 MANY_MODELS = 2
 """Above this number of models, the section is folded."""
@@ -101,6 +105,29 @@ def kind_table(read: pd.DataFrame) -> pd.DataFrame:
     return table.assign(share=table["responses"] / len(read), low=low, high=high)
 
 
+def last_trials(read: pd.DataFrame) -> pd.Series:
+    """Return the last statement at which each response that was read is at risk, 0 for none.
+
+    A slip's is the statement of the slip; a response that stops counts up to where it stops.
+    """
+    before = read["first_error"] - ~read["error"].isin(SLIPS)
+    return before.fillna(read["N"]).clip(lower=0).astype(int)
+
+
+def slip_rate(read: pd.DataFrame) -> np.ndarray:
+    """Return the slips per 1,000 statements at risk, and the ends of the 95 % interval.
+
+    The interval takes statements of one puzzle as alike. NaN without any slip, and of one puzzle.
+    """
+    counts = pd.DataFrame({"slips": read["error"].isin(SLIPS), "statements": last_trials(read)})
+    counts = counts.groupby(read["id"], observed=True).sum().query("statements > 0").astype(float)
+    if len(counts) < 2 or not counts["slips"].any():
+        return np.full(3, np.nan)
+    model = GLM(counts["slips"], np.ones(len(counts)), Poisson(), exposure=counts["statements"])
+    fit = model.fit(cov_type="HC0")
+    return 1000 * np.exp([*fit.params, *fit.conf_int().to_numpy().ravel()])
+
+
 def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
     """Return the share of responses whose tracking is still right, by statement.
 
@@ -161,14 +188,15 @@ def say_tracking(read: pd.DataFrame) -> list[str]:
     """Say how many answers are right after an error, and how long the tracking stays right."""
     after_error = read["correct"] & read["first_error"].notna()
     sound = (after_error & read["recovered"]).sum()
-    last, slips = survival_curve(read).iloc[-1], slip_rates(slip_trials(read)).loc["any"]
+    last, (slips, fewest, most) = survival_curve(read).iloc[-1], slip_rate(read)
     share, low, high = (100 * last[name] for name in ("share", "low", "high"))
-    return [
+    said = [
         f"Of {read['correct'].sum():,} right answers, {after_error.sum():,} came after an error of "
         f"tracking: {sound:,} after the tracking was right again, {after_error.sum() - sound:,} by "
         "luck.",
         f"After statement {last['statement']:.0f}, the tracking is still right in {share:.1f} % of "
         f"the responses (95 % interval {low:.1f} to {high:.1f}).",
-        f"Of 1,000 statements that are reached without an error, {slips['per_1000']:.3g} bring the "
-        f"first one (95 % interval {slips['low']:.3g} to {slips['high']:.3g}).",
+        f"Of 1,000 statements that are reached without an error, {slips:.3g} bring the first one "
+        f"(95 % interval {fewest:.3g} to {most:.3g}).",
     ]
+    return said[:2] if np.isnan(slips) else said
