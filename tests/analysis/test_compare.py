@@ -12,7 +12,7 @@ from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_r
 from refusals import assert_refused, refused
 
 from cogniload_analysis import compare_runs
-from cogniload_analysis.compare.paired import adjust, anytime_p, puzzles_needed
+from cogniload_analysis.compare.paired import adjust, puzzles_needed
 from cogniload_cli import main
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
@@ -76,8 +76,6 @@ def test_every_pair_has_its_numbers_overall_and_at_each_level(frame, comparison)
     assert [*zip(whole["first"], whole["second"], strict=True)] == [*combinations("abc", 2)]
     for family in (whole, found.drop(whole.index)):
         np.testing.assert_allclose(family["p_holm"], adjust(family["p"]))
-        anytime = [anytime_p(*each) for each in family[["only_first", "only_second"]].to_numpy()]
-        np.testing.assert_allclose(family["p_anytime"], adjust(anytime))
 
 
 def test_the_order_of_rows_changes_nothing_but_the_pairs(frame, comparison):
@@ -99,7 +97,6 @@ def test_attempts_at_a_puzzle_are_one_cluster():
     (row,) = compare_runs(twice).overall.to_dict("records")
     assert row["method"] == "paired, clustered by puzzle"
     assert row["first_puzzles"] == 180
-    assert np.isnan(row["p_anytime"])
     one, other = by_hand(twice, "a", "b")
     apart = [one[each] - other[each] for each in one]
     assert row["difference"] == pytest.approx(np.mean(apart))

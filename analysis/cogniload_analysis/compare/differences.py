@@ -68,7 +68,6 @@ SHARES: Columns = {
     "difference": ("Difference", points(1)),
     "low, high": ("95 % interval", points_interval(1)),
     **P_VALUES,
-    "p_anytime": ("p (any look)", p_value),
     "method": "Method",
 }
 FITS: Columns = {
@@ -93,8 +92,7 @@ class Comparison:
         accuracy: For each pair of runs, a row of all puzzles, whose `load` and `level` are empty,
             and one for each level of each load: their accuracies, difference, 95 % interval, p and
             Holm's p; `paired` puzzles or not; how many were `left_out`, as only one run has them;
-            how many only one solves. `p_anytime` is Holm's p that holds however often one looked,
-            where puzzles have one answer each.
+            how many only one solves.
         measures: The differences of the benchmark's own measures, such as ECL50.
         loads: The benchmark's loads.
     """
@@ -161,12 +159,13 @@ def compare_pairs_of_models(frame: pd.DataFrame, analysis: Analysis, pairs: Pair
         for pair in pairs
         for row in _compare_pair(shares[[*pair]], attempts[[*pair]], loads)
     )
-    if len(accuracy):
-        overall = accuracy["load"] == ""
-        parts = [_adjust(part, "p_anytime") for part in (accuracy[overall], accuracy[~overall])]
-        accuracy = pd.concat(parts, ignore_index=True)
-        pairs = [*accuracy[["first", "second"]].drop_duplicates().itertuples(index=False)]
-    return Comparison(accuracy, _adjust(analysis.compare(frame, pairs)), analysis.loads)
+    if accuracy.empty:
+        return Comparison(accuracy, pd.DataFrame(), analysis.loads)
+    overall = accuracy["load"] == ""
+    parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
+    compared = [*accuracy[["first", "second"]].drop_duplicates().itertuples(index=False)]
+    measures = _adjust(analysis.compare(frame, compared))
+    return Comparison(pd.concat(parts, ignore_index=True), measures, analysis.loads)
 
 
 def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
@@ -196,12 +195,12 @@ def _name_puzzles(frame: pd.DataFrame) -> pd.Series:
     return names
 
 
-def _adjust(table: pd.DataFrame, *others: str) -> pd.DataFrame:
-    """Return a table with Holm's p after p, and Holm's in place of other p."""
-    if table.empty:
-        return table
-    table = table.assign(**{name: statistics.adjust(table[name].tolist()) for name in others})
-    table.insert(list(table).index("p") + 1, "p_holm", statistics.adjust(table["p"].tolist()))
+def _adjust(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with Holm's p after p."""
+    if len(table):
+        table = table.copy()
+        after = list(table).index("p") + 1
+        table.insert(after, "p_holm", statistics.adjust(table["p"].tolist()))
     return table
 
 
@@ -250,31 +249,27 @@ def _in_common_cells(shares: pd.DataFrame, loads: pd.DataFrame) -> list[pd.DataF
 def _difference(one: pd.DataFrame, other: pd.DataFrame, method: str) -> dict[str, object]:
     first, second = one["share"].to_numpy(), other["share"].to_numpy()
     weights = one["weight"].to_numpy(), other["weight"].to_numpy()
-    alone, p_anytime = (0, 0), np.nan
+    alone = 0, 0
     if method != UNPAIRED:
         solves = first > 0, second > 0
         alone = int((solves[0] & ~solves[1]).sum()), int((solves[1] & ~solves[0]).sum())
     if method == ONCE:
         apart = statistics.compare_solved(*alone, len(first))
-        p_anytime = float(statistics.anytime_p(*alone))
     elif method == CLUSTERED:
         apart = statistics.compare_means(first - second)
     else:
         apart = statistics.compare_groups(first, second, weights)
+    numbers = {"difference": apart.value, "low": apart.low, "high": apart.high, "p": apart.p}
     return {
         "first_puzzles": len(first),
         "second_puzzles": len(second),
         "paired": method != UNPAIRED,
         "first_share": float(np.average(first, weights=weights[0])),
         "second_share": float(np.average(second, weights=weights[1])),
-        "difference": float(apart.value),
-        "low": float(apart.low),
-        "high": float(apart.high),
-        "p": float(apart.p),
+        **{name: float(number) for name, number in numbers.items()},
         "method": method,
         "only_first": alone[0],
         "only_second": alone[1],
-        "p_anytime": p_anytime,
     }
 
 

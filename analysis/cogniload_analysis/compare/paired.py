@@ -10,7 +10,6 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import betaln
 from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
@@ -24,8 +23,6 @@ LEAST_DETECT = 1e-6
 BISECTIONS = 40
 NUISANCE_SHARES = 64
 POWER = 0.8
-EQUAL_SHARES = 3
-"""The anytime-valid p mixes over a Beta(3, 3) share of the pairs that differ."""
 
 
 Numbers: TypeAlias = float | np.ndarray
@@ -132,17 +129,6 @@ def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: 
     return float(np.exp(log_chance[:, beyond]).sum(axis=1).max())
 
 
-def anytime_p(first: Numbers, second: Numbers) -> Numbers:
-    """Return the p of no difference that holds however often the counts were looked at.
-
-    `first` and `second` count the puzzles that only the first or only the second solves. p is 1
-    over an e-process: the likelihood of the pairs that differ, mixed over a Beta share, over that
-    of a share of 1/2. By Ville's inequality its chance of ever falling to 5 % is at most 5 %.
-    """
-    mixed = betaln(first + EQUAL_SHARES, second + EQUAL_SHARES) - betaln(*2 * [EQUAL_SHARES])
-    return np.exp(np.minimum(0, -mixed - (first + second) * np.log(2)))
-
-
 def compare_means(apart: np.ndarray) -> Difference:
     """Return the difference of two shares over puzzles that were answered several times.
 
@@ -154,15 +140,10 @@ def compare_means(apart: np.ndarray) -> Difference:
     """
     puzzles, value = apart.shape[-1], apart.mean(axis=-1)
     centre = puzzles * value / (puzzles + 2)
-    error = np.sqrt((widen_square(apart) - centre**2) / (puzzles + 2))
-    return _wald(value, centre, error, puzzles - 1)
-
-
-def widen_square(apart: np.ndarray) -> np.ndarray:
-    """Return the mean square along the last axis, with the two that `compare_means` adds."""
     squares, differ = (apart**2).sum(axis=-1), (apart != 0).sum(axis=-1)
     further = np.where(differ, squares / np.maximum(differ, 1), 1.0)
-    return (squares + 2 * further) / (apart.shape[-1] + 2)
+    error = np.sqrt(((squares + 2 * further) / (puzzles + 2) - centre**2) / (puzzles + 2))
+    return _wald(value, centre, error, puzzles - 1)
 
 
 def compare_groups(

@@ -62,19 +62,14 @@ class Why:
 
     @property
     def verdict(self) -> list[str]:
-        """The verdict, in at most five sentences: the causes, then what shows them."""
+        """The verdict, in at most four sentences: the causes, then what shows them."""
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        said = [self._say_causes(by_change)]
         tried = "none was tried again unchanged, so luck is unknown: a change counts if it cures "
         tried += "more puzzles than it breaks"
         if AGAIN in by_change:
             tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
-        said.append(f"Of {self.failures} failures, {tried}.")
-        for change in dict.fromkeys(CAUSES[cause][1] for cause in self.causes):
-            if change != AGAIN and (row := by_change.get(change)):
-                solved = f"{row['turned']} of {row['puzzles']} are solved ({_show_points(row)})"
-                said.append(f"With the change “{change}”, {solved}.")
+        said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
             said.append(
@@ -88,7 +83,7 @@ class Why:
                 "The single statement at which it breaks is applied correctly in "
                 f"{row['turned']} of {row['puzzles']}."
             )
-        return said[:5]
+        return said
 
     def _say_causes(self, by_change: Mapping[str, Effect]) -> str:
         """Say the causes with their intervals, or why there is none."""
