@@ -412,12 +412,13 @@ def score(parser: Parser, words: Words) -> None:
         raise ValueError(f"--out takes one samples file, got {len(samples)}: name a folder")
     else:
         parts = [rescore(path, out, **how) for path in samples]
+    counts: Counter[Any] = Counter()
+    for part in parts:
+        counts += part.errors if arguments.steps else part.outcomes
     if arguments.steps:
-        counts = sum((part.errors for part in parts), Counter[Any]())
         unread = counts.pop("not read", 0)
         first = f"{counts.total() + unread} responses, {counts.total()} of them could be read"
     else:
-        counts = sum((part.outcomes for part in parts), Counter[Any]())
         correct = sum(count for outcome, count in counts.items() if outcome.correct)
         first = f"{counts.total()} responses, {correct} correct ({correct / counts.total():.2%})"
         if arguments.dataset:
