@@ -33,9 +33,6 @@ TALK = frozenset(LISTS["talk"]["words"].split())
 HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]")
 """What makes a statement less than a plain one."""
 
-DOUBTS = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b")
-"""What makes a remark that names nobody a doubt about the statement before it."""
-
 # --- what blind strategies are worth in the rewards of steps
 
 BLIND = 0.05

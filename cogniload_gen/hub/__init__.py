@@ -177,11 +177,13 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     0, up to 1) is made again, at least one; none where files are missing or changed. A tokenizer by
     which contexts are measured is loaded only if it is the one given.
 
-    Raises ValueError if there is no such folder, if what says which puzzles it holds is not ours,
-    of another generator version or of another tokenizer, and for a broken file; FileNotFoundError
-    if it says nothing; OSError if the Hub can't be reached.
+    Raises ValueError for another share, if there is no such folder, if what says which puzzles it
+    holds is not ours, of another generator version or of another tokenizer, and for a broken file;
+    FileNotFoundError if it says nothing; OSError if the Hub can't be reached.
     """
     folder = Path(source)
+    if not 0 < sample <= 1:
+        raise ValueError(f"sample must be a share above 0 and up to 1, got {brief(sample)}")
     find = _find_generated if (folder / MANIFEST).exists() else _find_pushed
     splits, wrong = find(folder, tokenizer)
     files: list[tuple[Path, Source, int, int]] = []

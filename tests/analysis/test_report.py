@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from lm_eval_layout import (
     BETA,
-    GRID,
     SMALL,
     make_puzzle,
     make_sample,
@@ -35,7 +34,7 @@ from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.frame import label_models
 from cogniload_analysis.report import why
-from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
+from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_responses
 from cogniload_analysis.report.why import add_causes
 from cogniload_analysis.report.write import build_parts, build_report, write_report
 
@@ -132,11 +131,10 @@ def test_the_demo_s_every_number_can_be_recomputed_from_its_csv(tmp_path):
 
 def test_ten_failures_are_spread_over_buckets_and_models(results, report):
     frame = read_samples(results)
-    picked = pick_failures(frame, COGNILOAD)
+    picked = pick_responses(frame[~frame["correct"]], COGNILOAD, FAILURES)
     assert len(picked) == 10
     assert len({failure["bucket"] for failure in picked}) == 5
     assert len({failure["model"] for failure in picked}) == 2
-    assert picked == pick_failures(frame, COGNILOAD)
     articles = read_page(report).cssselect("article")
     assert len(articles) == FAILURES + SUCCESSES
     for number, article in enumerate(articles):
@@ -168,6 +166,9 @@ def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(browser, request,
     browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert browser.evaluate("window.ran") is None
     assert browser.evaluate("[...document.scripts].map(each => each.textContent)") == [SCRIPT]
+    assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
+    shown = browser.evaluate("document.getElementById('runs').textContent")
+    assert (HOSTILE_MODEL if which == "report" else "hostile") in shown
     dangerous = "iframe, object, embed, form, link, svg, [onload], [onerror], [href^=javascript]"
     assert browser.evaluate(f"document.querySelectorAll('{dangerous}').length") == 0
     assert browser.requested() == [page.as_uri()]
@@ -218,12 +219,6 @@ def test_hostile_responses_show_as_text(browser, hostile_page):
     assert "49" not in template
 
 
-def test_a_hostile_model_name_shows_as_text(browser, report):
-    browser.open(report, 1100)
-    assert HOSTILE_MODEL in browser.evaluate("document.getElementById('runs').textContent")
-    assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
-
-
 def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
     page = write_report(results, tmp_path)
     before = page.read_bytes()
@@ -261,18 +256,6 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
     assert fits in text
     assert "The samples hold no token counts." in text
     assert ("No response was wrong." in text) == right
-
-
-def test_separated_answers_are_marked_as_penalised(undrawn, tmp_path):
-    samples = [
-        make_sample(make_puzzle(d, N, rho), "Text.", "correct_valid" if N == 20 else "wrong_logic")
-        for d, N, rho in GRID[GRID["N"].isin([20, 250])].itertuples(index=False)
-    ]
-    write_run(tmp_path, "separated", samples)
-    page = write_report(tmp_path, tmp_path / "out")
-    assert_numbers_are_of_the_tables(page)
-    assert_cells_explain_the_tables(page.parent)
-    assert "this one is by Firth&#39;s penalised likelihood" in page.read_text("utf-8")
 
 
 def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tmp_path):

@@ -75,7 +75,7 @@ def test_any_number_of_shards_in_any_order_writes_the_same(
     for number in data.draw(st.permutations(range(1, count + 1))):
         assert main(["generate", f"{folder}/", *GRID, "--shard", f"{number}/{count}"]) == 0
     assert bytes_of(folder) == whole
-    assert "18 puzzles in 5 files" in capsys.readouterr().out
+    assert "whole, 18 puzzles in 5 files" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
@@ -152,10 +152,10 @@ def test_another_version_is_refused(folder, capsys):
 @pytest.mark.parametrize(("arguments", "said"), [
     (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
     (["out/", "--shard", "0/2"], "shard must be I/N with 1 <= I <= N, got '0/2'"),
-    (["out/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
-    (["out/", "--force"], "--force is for a file"),
+    (["out/", "--rows-per-file", "-1"], "rows_per_file must be an integer in 1.."),
+    (["out/", "--force"], "--force and --errors are for a file"),
     (["out/", "--suite", "symbolic", "--split", "full"], "published split must be one of train, "),
-    (["out.parquet", "--shard", "1/2"], "--shard is for a folder, got it for the file out"),
+    (["out.parquet", "--shard", "1/2"], "are for a folder OUT/, got the file out"),
     (["afile/", *GRID], "afile"),
     (["out"], "FILE must end in .jsonl or .parquet, got 'out'"),
 ])  # fmt: skip

@@ -28,16 +28,6 @@ Example = dict[str, Any]
 """A response as the page shows it: texts, the response's end in parts, and where it breaks."""
 
 
-def pick_failures(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
-    """Return up to ten wrong responses of a benchmark's frame, as `pick_responses` does."""
-    return pick_responses(frame[~frame["correct"]], analysis, FAILURES)
-
-
-def pick_successes(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
-    """Return up to four right responses of a benchmark's frame, as `pick_responses` does."""
-    return pick_responses(frame[frame["correct"]], analysis, SUCCESSES)
-
-
 def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list[Example]:
     """Return up to `number` responses of a benchmark's frame, with their texts.
 

@@ -11,7 +11,7 @@ from report_reader import assert_numbers_are_of_the_tables, page_text, read_page
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.cogniload.sections import breaks
-from cogniload_analysis.report.examples import pick_failures
+from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen import generate_puzzles
@@ -133,33 +133,31 @@ def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzz
 def test_survival_is_kaplan_and_meier_s_by_a_count_made_apart(seed):
     read = simulate(60, seed)
     curve = breaks.survival_curve(read).set_index("statement")
+    ends = read["first_error"].fillna(read["N"]) - (read["error"] == "stopped")
+    slips = read["first_error"].where(read["error"] != "stopped")
     share = 1.0
-    for t in range(21):
-        at_risk = errors = 0
-        for row in read.to_dict("records"):
-            ends = row["N"] if np.isnan(row["first_error"]) else row["first_error"]
-            if row["error"] == "stopped":
-                ends -= 1
-            at_risk += ends >= t
-            errors += row["first_error"] == t and row["error"] != "stopped"
-        share *= 1 - errors / at_risk if at_risk else 1
-        if errors or t in (0, curve.index[-1]):
+    for t in range(int(ends.max()) + 1):
+        share *= 1 - (slips == t).sum() / (ends >= t).sum()
+        assert (t in curve.index) == ((slips == t).any() or t in (0, ends.max()))
+        if t in curve.index:
             assert curve.loc[t, "share"] == pytest.approx(share)
-            assert curve.loc[t, "at_risk"] == at_risk or not errors
-        else:
-            assert t not in curve.index
-    assert curve["share"].is_monotonic_decreasing
     assert ((curve["low"] <= curve["share"]) & (curve["share"] <= curve["high"])).all()
 
 
+def test_the_rate_of_slips_is_that_of_the_statements_at_risk():
+    read = simulate(80, 3)
+    rate, low, high = breaks.slip_rate(read)
+    at_risk = read["first_error"].fillna(read["N"]) - (read["error"] == "stopped")
+    slips = read["error"].isin(breaks.SLIPS).sum()
+    assert rate == pytest.approx(1000 * slips / at_risk.sum())
+    assert low < rate < high < 2 * rate
+    assert np.isnan(breaks.slip_rate(read.assign(error=None, first_error=np.nan))).all()
+
+
 def test_survival_s_intervals_are_wilson_s_where_no_response_ends_early():
-    read = simulate(80, 3, stops=False).assign(N=20)
-    curve = breaks.survival_curve(read)
-    right = (80 * curve["share"]).round()
-    assert (80 * curve["share"]).to_numpy() == pytest.approx(right.to_numpy())
-    low, high = wilson_interval(right, 80)
-    np.testing.assert_allclose(curve["low"], low, atol=1e-9)
-    np.testing.assert_allclose(curve["high"], high, atol=1e-9)
+    curve = breaks.survival_curve(simulate(80, 3, stops=False).assign(N=20))
+    ends = wilson_interval((80 * curve["share"]).round(), 80)
+    np.testing.assert_allclose(curve[["low", "high"]].T, ends, atol=1e-9)
 
 
 def said_of_breaks(page):
@@ -196,7 +194,7 @@ def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
     trace = write_trace(row["puzzle"], 5, "missed", "marks")
     sample = make_sample(row, trace.response, "wrong_logic") | step_metrics(trace.response, row)
     write_run(tmp_path, "m", [sample])
-    (example,) = pick_failures(read_samples(tmp_path), COGNILOAD)
+    (example,) = pick_responses(read_samples(tmp_path), COGNILOAD, 1)
     t = trace.first_error
     assert example["where"] == f"statement {t} (missed)"
     solution = solve_steps(row["puzzle"])

@@ -73,18 +73,13 @@ def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, make, across):
     assert all(Bbox.intersection(*pair) is None for pair in combinations(extents, 2))
 
 
-def test_figure_1_shows_the_accuracies_of_the_table(frame):
-    line = draw(figures_of(frame)["figure_1"]).axes[2].get_lines()[-1]
-    mine = frame[frame["model"] == "first"].groupby("rho")["correct"].mean()
-    np.testing.assert_allclose(line.get_ydata(), mine)
-    np.testing.assert_allclose(line.get_xdata(), 100 * mine.index)
-
-
-def test_figure_5_has_the_wilson_intervals(frame):
+def test_figures_show_the_accuracies_and_the_intervals_of_the_table(frame):
     table = accuracy_table(frame, "d")
-    (bars, *_) = draw(figures_of(frame)["figure_5"]).axes[0].collections
-    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
     first = table[table["model"] == table["model"].iloc[0]]
+    for name in ("figure_1", "figure_5"):
+        axes = draw(figures_of(frame)[name]).axes[0]
+        np.testing.assert_allclose(axes.get_lines()[0].get_xydata(), first[["d", "accuracy"]])
+    ends = [segment[:, 1] for segment in axes.collections[0].get_segments()]
     np.testing.assert_allclose(ends, first[["low", "high"]])
 
 

@@ -50,7 +50,7 @@ def draw_paper(frame: pd.DataFrame) -> list[Figure]:
     """Return the paper's figures, of the loads that vary."""
     varying = varying_loads(frame)
     panels = [accuracy_panel(frame, load) for load in varying]
-    caption = "Accuracy by d, N and ρ, each averaged over the two other loads."
+    caption = "Accuracy by each load, averaged over the others."
     figures = [Figure("figure_1", caption, panels, share_y=True)]
     for number, load in ((3, "d"), (4, "N")) if "rho" in varying else ():
         levels = sorted(frame[load].unique())
