@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -44,14 +44,18 @@ EFFECTS: Columns = {
 }
 
 
-def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
+"""The responses of each model with twins, and why it fails, by its verdict's name."""
+
+
+def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
     """Return what a report says of why each model fails; nothing where none has twins.
 
     Of each model, the section has the verdict, the figure and an example.
     """
     parts: list[Content] = []
     effects = []
-    for number, (name, (rows, why)) in enumerate(explain_models(frame).items(), start=1):
+    for number, (name, (rows, why)) in enumerate(explained.items(), start=1):
         effects.append(why.effects.assign(model=name))
         figure = f"{analysis.prefix}why_{name_file(number, name)}"
         content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
@@ -66,11 +70,8 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
 
-def explain_models(frame: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Why]]:
-    """Return the responses of each model with twins, and why it fails, by its verdict's name.
-
-    A model of FACTOR has a verdict for each suite, which the twins of that suite explain.
-    """
+def explain_models(frame: pd.DataFrame) -> Explained:
+    """Explain each model with twins; of FACTOR, each of its suites by the twins of that suite."""
     by = [name for name in ("model", "suite") if name in frame]
     explained = {}
     for (model, *suite), rows in frame.groupby(by, observed=True):
@@ -81,9 +82,8 @@ def explain_models(frame: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Why]]:
     return explained
 
 
-def add_causes(verdicts: Sequence[Verdict], frame: pd.DataFrame) -> list[Verdict]:
+def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
-    explained = explain_models(frame)
     return [
         replace(verdict, breaks=add_cause(verdict.breaks, explained[verdict.name][1]))
         if verdict.name in explained
