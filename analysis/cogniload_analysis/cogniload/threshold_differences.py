@@ -82,8 +82,8 @@ def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
 
 def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
     if any("beta_0" in fit.glm.problems for fit in (first, second)):
-        sides = [_alone(fit) for fit in (first, second)]
-        yield from (_row(name, (sides[0][name], sides[1][name])) for name in NAMES)
+        one, other = _alone(first), _alone(second)
+        yield from (_row(name, (one[name], other[name])) for name in NAMES)
         return
     loads = [list(vars(fit.glm.means).values()) for fit in (first, second)]
     weights = [first.responses, second.responses]
