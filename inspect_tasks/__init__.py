@@ -2,7 +2,6 @@
 
 from inspect_tasks.tasks import (
     cogniload,
-    cogniload_axes,
     cogniload_lite,
     cogniload_quick,
     cogniload_turns,
@@ -12,6 +11,6 @@ from inspect_tasks.tasks import (
 )
 
 __all__ = [
-    "cogniload", "cogniload_axes", "cogniload_lite", "cogniload_quick", "cogniload_turns",
+    "cogniload", "cogniload_lite", "cogniload_quick", "cogniload_turns",
     "cogniload_twins", "factor_realistic", "factor_symbolic",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +18,6 @@ from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share
 from cogniload_gen.sample import ending, sample_metrics
 from inspect_tasks.samples import SHARE
-
-ENDS = {"": "value", "_low": "low", "_high": "high"}
-"""What follows a metric's name for an estimate and the ends of its 95 % interval."""
 
 CONDITION = ("context", "noise")
 """What a run's puzzles must share for FACTOR's fit, as far as they have it."""
@@ -80,16 +77,11 @@ def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
     known = cogniload_analysis.cogniload.known_thresholds
     glm, _ = known.fit_run(frame_of(scores))
-    return with_ends(vars(known.projections(glm)))
-
-
-@run_metric
-def crossings(scores: list[SampleScore]) -> dict[str, float]:
-    """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
-    known = cogniload_analysis.cogniload.known_thresholds
-    _, capacity = known.fit_run(frame_of(scores))
-    crossings = known.inside_crossings(capacity)
-    return with_ends({f"{name}_crossing": at for name, at in crossings.items()})
+    return {
+        name + end: getattr(threshold, field)
+        for name, threshold in vars(known.projections(glm)).items()
+        for end, field in (("", "value"), ("_low", "low"), ("_high", "high"))
+    }
 
 
 @run_metric
@@ -114,15 +106,6 @@ def frame_of(scores: list[SampleScore]) -> pd.DataFrame:
     frame["id"] = [sample.sample_id for sample in scores]
     frame["correct"] = [(sample.score.metadata or {})["acc"] for sample in scores]
     return frame.assign(rho=frame["rho"] / 100) if "rho" in frame else frame
-
-
-def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
-    """Return estimates by name, with the ends of their intervals; NaN for what there is not."""
-    return {
-        f"{name}{end}": getattr(estimate, field)
-        for name, estimate in estimates.items()
-        for end, field in ENDS.items()
-    }
 
 
 # The score of a sample

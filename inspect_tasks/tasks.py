@@ -79,13 +79,6 @@ def cogniload_quick(**parameters: Any) -> Task:
     return make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
 
 
-@task(name="cogniload/cogniload_axes")
-@ours
-def cogniload_axes(**parameters: Any) -> Task:
-    """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
-    return make_task("cogniload_axes", "cogniload", parameters, scoring.crossings())
-
-
 @task(name="cogniload/cogniload_twins")
 @ours
 def cogniload_twins(**parameters: Any) -> Task:

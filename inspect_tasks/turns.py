@@ -65,9 +65,11 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     rows = []
     for sample in scores:
         about, puzzle = sample.score.metadata or {}, str(sample.sample_id).rpartition("/")[0]
-        late = {"puzzle": puzzle, "late": turns.late_turns(about)}
-        rows.append({"history": about["history"]} | late | turns.measure(about))
+        late = turns.late_turns(about)
+        of_puzzle = {"puzzle": puzzle, "late": fmean(late) if late else math.nan}
+        rows.append({"history": about["history"]} | of_puzzle | turns.measure(about))
     frame = pd.DataFrame(rows)
+    sound = frame.groupby(["puzzle", "history"])["late"].mean().unstack()
     means = frame.drop(columns=["puzzle", "late"]).groupby("history").mean()
     means["errors_per_statement"] = means.pop("errors") / means.pop("at_risk")
     measures: dict[str, float] = {
@@ -75,8 +77,6 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
         for history, found in means.to_dict("index").items()
         for name, value in found.items()
     }
-    sound = frame.explode("late").astype({"late": float})
-    sound = sound.groupby(["puzzle", "history"])["late"].mean().unstack()
     for history in sound.columns.drop("true", errors="ignore"):
         apart: Any = sound[history].sub(sound.get("true", math.nan)).dropna()
         if len(apart) > 1:

@@ -154,10 +154,11 @@ def test_equal_runs_are_told_which_difference_would_show(puzzles):
     assert not any("points shows" in sentence for sentence in one)
 
 
-def test_the_run_that_lacks_a_measure_is_named():
+@pytest.mark.parametrize("share", [0.6, 1.0])
+def test_the_run_that_lacks_a_measure_is_named(share):
     generator = np.random.default_rng(8)
-    falls = [0.95 if N == 20 else 0.4 for _, N, _ in CELLS]
-    runs = [respond("falls", falls, 20, generator=generator), respond("level", 0.6, 20)]
+    falls = [0.95 if N == 20 else 0.3 for _, N, _ in CELLS]
+    runs = [respond("falls", falls, 20, generator=generator), respond("level", share, 20)]
     said = compare_runs(pd.concat(runs)).conclusions
     assert "Not determined for level, so not compared: ECL50." in said
 

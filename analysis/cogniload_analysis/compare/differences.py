@@ -25,11 +25,11 @@ from cogniload_analysis.display.tables import (
     set_number,
     text,
 )
+from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
 
-SIGNIFICANT = 0.05
 ENOUGH_IN_COMMON = 0.5
 """Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
 FEW_MODELS = 3
@@ -120,17 +120,15 @@ class Comparison:
 
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        shares = {**PAIR, "load, level": ("At", self._show_level), **SHARES}
+        loads = {load.name: load for load in self.loads}
+
+        def show(name: str, level: float) -> str:
+            return show_level(loads[name], level) if name else ""
+
+        shares = {**PAIR, "load, level": ("At", show), **SHARES}
         accuracy = Table(f"{prefix}comparison", self.accuracy, ACCURACY_CAPTION, shares)
         fits = Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS)
         return [table for table in (accuracy, fits) if len(table.data)]
-
-    def _show_level(self, name: str, level: object) -> str:
-        if not name:
-            return ""
-        load = next(load for load in self.loads if load.name == name)
-        shown = load.show(load.scale(level))
-        return f"{load.heading.replace(' [%]', '')} = {shown}" + " %" * load.percent
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""
@@ -291,7 +289,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
     source = f"95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {counts}"
     more = "more" if row["difference"] >= 0 else "fewer"
     solved = f"{first} solves {apart:.1f} points {more} than {second}"
-    if row["p_holm"] < SIGNIFICANT:
+    if row["p_holm"] < statistics.SIGNIFICANT:
         yield f"{solved} ({source})."
     else:
         solved = solved if apart else "both solve as many"
@@ -321,7 +319,7 @@ def _equals(p: float) -> str:
 
 def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     """Say which measures of two runs differ, and which run lacks those that aren't compared."""
-    differ: list[dict[Any, Any]] = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
+    differ: list[dict[Any, Any]] = rows[rows["p_holm"] < statistics.SIGNIFICANT].to_dict("records")
     for row in differ:
         low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
         size = f"{row['difference']:.2f} times"
@@ -332,7 +330,7 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
             f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']} "
             f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
         )
-    if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
+    if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= statistics.SIGNIFICANT])):
         pair = " and ".join(rows[["first", "second"]].iloc[0])
         yield f"No{' other' * bool(differ)} difference between {pair} is significant in {rest}."
     unknown = rows[rows["p_holm"].isna()]

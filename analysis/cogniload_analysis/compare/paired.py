@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import multinomial, norm
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
@@ -23,6 +23,7 @@ LEAST_DETECT = 1e-6
 BISECTIONS = 40
 NUISANCE_SHARES = 64
 POWER = 0.8
+SIGNIFICANT = 0.05
 
 
 Numbers: TypeAlias = float | np.ndarray
@@ -105,28 +106,21 @@ def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
 
 
 @cache
-def _tables(puzzles: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return every pair of counts with a sum of at most `puzzles`, and the log of its ways."""
+def _tables(puzzles: int) -> np.ndarray:
+    """Return all counts of puzzles that only the first, only the second, and both or none solve."""
     first, second = np.nonzero(np.add.outer(*2 * [np.arange(puzzles + 1)]) <= puzzles)
-    log_factorial = np.concatenate([[0], np.cumsum(np.log(np.arange(1, puzzles + 1)))])
-    neither = puzzles - first - second
-    ways = log_factorial[puzzles] - sum(log_factorial[count] for count in (first, second, neither))
-    return first, second, ways
+    return np.stack([first, second, puzzles - first - second], axis=1)
 
 
 def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: int) -> float:
     """Return the largest chance of a score as far to one side as that of the counts."""
-    firsts, seconds, ways = _tables(puzzles)
-    scores = side * score_z(firsts, seconds, float(puzzles), difference)
+    tables = _tables(puzzles)
+    scores = side * score_z(tables[:, 0], tables[:, 1], float(puzzles), difference)
     seen = side * score_z(float(first), float(second), float(puzzles), difference)
-    beyond = scores >= seen - 1e-9
-    least, most = max(0.0, -difference), (1 - difference) / 2
-    alone = np.linspace(least, most, NUISANCE_SHARES)[:, None]
-    shares = np.clip([alone + difference, alone, 1 - 2 * alone - difference], 1e-300, 1)
-    neither = puzzles - firsts - seconds
-    log_chance = ways + firsts * np.log(shares[0]) + seconds * np.log(shares[1])
-    log_chance = log_chance + neither * np.log(shares[2])
-    return float(np.exp(log_chance[:, beyond]).sum(axis=1).max())
+    alone = np.linspace(max(0.0, -difference), (1 - difference) / 2, NUISANCE_SHARES)
+    shares = np.stack([alone + difference, alone, 1 - 2 * alone - difference], axis=1)
+    shares = np.clip(shares, 0, 1)[:, None]
+    return float(multinomial.pmf(tables[scores >= seen - 1e-9], puzzles, shares).sum(axis=1).max())
 
 
 def compare_means(apart: np.ndarray) -> Difference:

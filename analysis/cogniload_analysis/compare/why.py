@@ -12,8 +12,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.compare.causes import count_trials, explain_trials
-from cogniload_analysis.compare.differences import SIGNIFICANT
-from cogniload_analysis.compare.paired import adjust, compare_solved
+from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 

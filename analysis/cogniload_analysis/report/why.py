@@ -2,24 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.why import Why
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    p_value,
-    percent,
-    points,
-    points_interval,
-)
 from cogniload_analysis.display.verdict import add_cause
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
@@ -29,29 +21,32 @@ EFFECTS_CAPTION = (
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
     "percentage points, with 95 % intervals. “Against” names what it is compared with."
 )
-EFFECTS: Columns = {
-    **MODEL,
+EFFECTS: tb.Columns = {
+    **tb.MODEL,
     "of": "Puzzles that",
     "change": "Change",
     "against": "Against",
     "puzzles": "Puzzles",
-    "share": ("Turned [%]", percent),
-    "against_share": ("Against [%]", percent),
-    "difference": ("Difference", points(0)),
-    "low, high": ("95 % interval", points_interval(0)),
-    "p": ("p", p_value),
-    "p_holm": ("p (Holm)", p_value),
+    "share": ("Turned [%]", tb.percent),
+    "against_share": ("Against [%]", tb.percent),
+    "difference": ("Difference", tb.points(0)),
+    "low, high": ("95 % interval", tb.points_interval(0)),
+    **tb.P_VALUES,
 }
 
 
-def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
+"""The responses of each model with twins, and why it fails, by its verdict's name."""
+
+
+def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
     """Return what a report says of why each model fails; nothing where none has twins.
 
     Of each model, the section has the verdict, the figure and an example.
     """
     parts: list[Content] = []
     effects = []
-    for number, (name, (rows, why)) in enumerate(explain_models(frame).items(), start=1):
+    for number, (name, (rows, why)) in enumerate(explained.items(), start=1):
         effects.append(why.effects.assign(model=name))
         figure = f"{analysis.prefix}why_{name_file(number, name)}"
         content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
@@ -61,16 +56,13 @@ def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     if not parts:
         return []
     every = pd.concat(effects, ignore_index=True)
-    table = Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
+    table = tb.Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
     parts.append(Section("The twins in numbers", [table], folded=True))
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
 
-def explain_models(frame: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Why]]:
-    """Return the responses of each model with twins, and why it fails, by its verdict's name.
-
-    A model of FACTOR has a verdict for each suite, which the twins of that suite explain.
-    """
+def explain_models(frame: pd.DataFrame) -> Explained:
+    """Explain each model with twins; of FACTOR, each of its suites by the twins of that suite."""
     by = [name for name in ("model", "suite") if name in frame]
     explained = {}
     for (model, *suite), rows in frame.groupby(by, observed=True):
@@ -81,9 +73,8 @@ def explain_models(frame: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, Why]]:
     return explained
 
 
-def add_causes(verdicts: Sequence[Verdict], frame: pd.DataFrame) -> list[Verdict]:
+def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
-    explained = explain_models(frame)
     return [
         replace(verdict, breaks=add_cause(verdict.breaks, explained[verdict.name][1]))
         if verdict.name in explained

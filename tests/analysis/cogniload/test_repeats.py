@@ -74,6 +74,11 @@ def test_a_table_has_the_planted_chances_within_its_intervals():
     assert len(section.content[0].shown) == 4
 
 
+def test_puzzles_of_which_none_has_a_wrong_answer():
+    frame = attempt(200, 2)[0].assign(correct=True, answer="right").astype({"id": "category"})
+    assert accuracy_by_attempts(frame)[["any", "majority"]].eq(1).all(axis=None)
+
+
 def test_without_answers_there_is_no_majority_and_without_repeats_no_table():
     frame, _ = attempt(40)
     bare = accuracy_by_attempts(frame.drop(columns="answer"))

@@ -47,8 +47,10 @@ def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:
     for model, mine in frame.groupby("model", observed=True):
         by_puzzle = mine.groupby("id", observed=True)["correct"]
         right, attempts = by_puzzle.sum().tolist(), by_puzzle.size().tolist()
+        if min(attempts) == 1:
+            continue
         wrong = count_wrong(mine)
-        for k in numbers_of_attempts(min(attempts)) if min(attempts) > 1 else ():
+        for k in numbers_of_attempts(min(attempts)):
             majority = [
                 chance_of_majority(n, others, of - n - sum(others), k) if wrong else np.nan
                 for n, others, of in zip(right, wrong or [[]] * len(right), attempts, strict=True)
@@ -68,5 +70,5 @@ def count_wrong(frame: pd.DataFrame) -> list[list[int]] | None:
     if "answer" not in frame or wrong["answer"].isna().any():
         return None
     counts = wrong[wrong["answer"] != ""].groupby(["id", "answer"], observed=True).size()
-    votes = counts.groupby(level="id", observed=True).agg(list)
+    votes = counts.groupby(level="id", observed=True).agg(list).to_dict()
     return [votes.get(puzzle, []) for puzzle, _ in frame.groupby("id", observed=True)]
