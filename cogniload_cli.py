@@ -249,9 +249,8 @@ def retrieve(parser: Parser, words: Words) -> None:
     parser.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, FILE would be a value
     text = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
-    usual: Any = ["bm25", "iterative", "random", "oracle"]
-    text = "bm25, encoder, iterative, iterative-bm25, iterative-encoder, random, oracle, or several"
-    text += f" (default {' '.join(usual)})"
+    usual: Any = ["bm25", "iterative", "oracle"]
+    text = f"bm25, encoder, iterative, oracle, or several (default {' '.join(usual)})"
     parser.option("retriever", "NAME", text, nargs="+", default=usual)
     text = "tokens that may be found, or several such budgets (default 500 1000 2000)"
     parser.option("budget", "TOKENS", text, type=_number, nargs="+", default=[500, 1000, 2000])
