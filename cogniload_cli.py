@@ -10,7 +10,7 @@ import os
 import shlex
 import signal
 import sys
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -87,9 +87,6 @@ def _number(text: str) -> int | float | str:
             return kind(text)
         except ValueError:
             pass
-    parts = text.split(",")
-    if len(parts) > 1 and all(isinstance(_number(part), int | float) for part in parts):
-        raise ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
     return text
 
 
@@ -148,17 +145,10 @@ def _used_puzzle_options(arguments: Namespace) -> dict[str, Any]:
 
 
 def _dataset_of(used: Mapping[str, Any]) -> "Dataset":
-    """Return the dataset that the used options are for; ValueError if one is of another."""
-    from cogniload_gen.benchmarks import BENCHMARKS, datasets
+    """Return the dataset that the used options are for: FACTOR's with a suite."""
+    from cogniload_gen.benchmarks import datasets
 
-    dataset = next(one for one in datasets().values() if bool(one.suites) == ("suite" in used))
-    for name in used.keys() - {*dataset.names}:
-        users = [one for one in BENCHMARKS if name in [knob.name for knob in one.parameters]]
-        titles = " and ".join(one.title for one in users)
-        suites = " or ".join(str(one.suite) for one in users if one.suite)
-        hint = f"pass --suite {suites} too" if suites else f"got it with --suite {used['suite']}"
-        raise ValueError(f"--{name.replace('_', '-')} is for {titles}: {hint}")
-    return dataset
+    return next(one for one in datasets().values() if bool(one.suites) == ("suite" in used))
 
 
 # --- puzzles --------------------------------------------------------------------------------------
@@ -174,7 +164,7 @@ def generate(parser: Parser, words: Words) -> None:
     parser.add_argument("out", nargs="?", metavar="FILE", help=text)
     parser.option("shard", "I/N", "make files I, I + N, I + 2N, ... of the folder alone")
     text = "puzzles in each file of the folder (10,000)"
-    parser.option("rows-per-file", "COUNT", text, type=_number)
+    parser.option("rows-per-file", "COUNT", text, type=int)
     parser.flag("force", "replace FILE if it exists")
     parser.flag("errors", "write traces of CogniLoad puzzles with one planted first error each")
     _add_puzzle_options(parser)
@@ -183,12 +173,10 @@ def generate(parser: Parser, words: Words) -> None:
     if out is None:
         raise ValueError("FILE is missing: it comes before the options, since --d takes any number")
     is_folder = out.endswith("/")
-    for option in ("force", "errors") if is_folder else ("shard", "rows_per_file"):
-        given = getattr(arguments, option)
-        if given is not None and given is not False:
-            there, here = ("file", "folder") if is_folder else ("folder", "file")
-            name = option.replace("_", "-")
-            raise ValueError(f"--{name} is for a {there}, got it for the {here} {out}")
+    if is_folder and (arguments.force or arguments.errors):
+        raise ValueError(f"--force and --errors are for a file, got the folder {out}")
+    if not is_folder and (arguments.shard or arguments.rows_per_file):
+        raise ValueError(f"--shard and --rows-per-file are for a folder OUT/, got the file {out}")
     dataset = _dataset_of(used)
     if is_folder:
         _generate_folder(out, arguments.shard, arguments.rows_per_file, dataset.name, used)
@@ -205,7 +193,7 @@ def generate(parser: Parser, words: Words) -> None:
 
 
 def _generate_folder(
-    out: str, share: str | None, rows: Any, dataset: str, parameters: dict[str, Any]
+    out: str, share: str | None, rows: int | None, dataset: str, parameters: dict[str, Any]
 ) -> None:
     """Make the files of a shard that are not whole yet."""
     from tqdm import tqdm
@@ -213,20 +201,17 @@ def _generate_folder(
     from cogniload_gen.checks import check_shard
     from cogniload_gen.shards import ROWS_PER_FILE, puzzle_files
 
-    shard, shards = check_shard("1/1" if share is None else share)
-    rows = ROWS_PER_FILE if rows is None else rows
-    files = puzzle_files(out, dataset, rows_per_file=rows, **parameters)
+    shard, shards = check_shard(share or "1/1")
+    files = puzzle_files(out, dataset, rows_per_file=rows or ROWS_PER_FILE, **parameters)
     mine = range(shard - 1, len(files), shards)
     whole = f"{_counted(len(files.grid), 'puzzle')} in {_counted(len(files), 'file')}"
-    of_these = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
-    print(f"{out}: {whole}{of_these}", flush=True)
     for number in tqdm(mine, unit=" files", disable=None):
         files.make(number)
     there = files.finish()
     if there < len(files):
         print(f"{out}: {there} of {len(files)} files are there; other shards make the rest")
     else:
-        print(f"{out}: whole, {whole}\nnext: cogniload verify {shlex.quote(out)} --sample 1%")
+        print(f"{out}: whole, {whole}\nnext: cogniload verify {shlex.quote(out)} --sample 0.01")
 
 
 def solve(parser: Parser, words: Words) -> None:
@@ -246,9 +231,6 @@ def retrieve(parser: Parser, words: Words) -> None:
     """Measure what retrievers find of the statements that FACTOR's answers need."""
     from cogniload_gen.factor import FACTOR
 
-    parser.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, FILE would be a value
-    text = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
     usual: Any = ["bm25", "iterative", "oracle"]
     text = f"bm25, encoder, iterative, oracle, or several (default {' '.join(usual)})"
     parser.option("retriever", "NAME", text, nargs="+", default=usual)
@@ -264,7 +246,6 @@ def retrieve(parser: Parser, words: Words) -> None:
 
     from cogniload_gen.factor.retrieval import check_retrieval, lines, measure
     from cogniload_gen.files import whole_file
-    from cogniload_gen.tables import read_puzzles
 
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
     retrievals = [
@@ -273,20 +254,11 @@ def retrieve(parser: Parser, words: Words) -> None:
         for budget in arguments.budget
     ]
     used = _used_puzzle_options(arguments)
-    tokenizer = used.get("tokenizer")  # it measures the budgets, too
-    if arguments.file and (making := used.keys() - {"tokenizer"}):
-        option = min(making).replace("_", "-")
-        raise ValueError(f"--{option} says which puzzles to make, got a FILE too")
-    if arguments.file:
-        rows = read_puzzles(arguments.file)
-    elif "suite" in used:
-        rows = (row for table in FACTOR.puzzles(**used).tables() for row in table.to_pylist())
-    else:
-        suites = " or ".join(FACTOR.suites)
-        raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
+    rows = tqdm(FACTOR.puzzles(**used).rows(), unit=" puzzles", disable=None)
     out, force = arguments.out, arguments.force
     with whole_file(out, force=force) if out else nullcontext() as table:
-        results = measure(tqdm(rows, unit=" puzzles", disable=None), retrievals, tokenizer)
+        # the tokenizer measures the budgets, too
+        results = measure(rows, retrievals, used.get("tokenizer"))
         print("\n".join(lines(results)))
         if table:
             results.to_csv(table, index=False)
@@ -439,28 +411,22 @@ def score(parser: Parser, words: Words) -> None:
         raise ValueError(f"--out takes one samples file, got {len(samples)}: name a folder")
     else:
         parts = [rescore(path, out, **how) for path in samples]
+    counts: Counter[Any] = Counter()
+    for part in parts:
+        counts += part.errors if arguments.steps else part.outcomes
     if arguments.steps:
-        _print_errors(sum((part.errors for part in parts), Counter()))
-        return
-    outcomes = sum((part.outcomes for part in parts), Counter[Any]())
-    total, remark = outcomes.total(), f"{sum(part.changed for part in parts)} scored anew"
-    correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
-    accuracy = correct / total
-    if arguments.dataset:
-        error = (accuracy * (1 - accuracy) / max(total - 1, 1)) ** 0.5
-        remark = f"standard error {error:.2%}, {parts[0].missing} puzzles without a response"
-    print(f"{total} responses, {correct} correct ({accuracy:.2%}), {remark}")
-    kinds: Any = dict.fromkeys(map(type, outcomes))
-    for outcome in (each for kind in kinds for each in kind):
-        print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
-
-
-def _print_errors(counts: Counter[str]) -> None:
-    total, unread = counts.total(), counts.pop("not read", 0)
-    first_errors = "; their first errors:" if total > unread else ""
-    print(f"{total} responses, {total - unread} of them could be read{first_errors}")
+        unread = counts.pop("not read", 0)
+        first = f"{counts.total() + unread} responses, {counts.total()} of them could be read"
+    else:
+        correct = sum(count for outcome, count in counts.items() if outcome.correct)
+        first = f"{counts.total()} responses, {correct} correct ({correct / counts.total():.2%})"
+        if arguments.dataset:
+            first += f", {parts[0].missing} puzzles without a response"
+        else:
+            first += f", {sum(part.changed for part in parts)} scored anew"
+    print(first)
     for kind, count in counts.most_common():
-        print(f"{kind:26} {count:7} {count / (total - unread):8.2%}")
+        print(f"{kind:26} {count:7} {count / counts.total():8.2%}")
 
 
 def report(parser: Parser, words: Words) -> None:
@@ -494,15 +460,13 @@ def _write_report(
 def compare(parser: Parser, words: Words) -> None:
     """Compare runs puzzle by puzzle."""
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
-    text = "difference in accuracy to detect with the `needed` puzzles (0.02)"
-    parser.option("detect", "SHARE", text, type=float, default=0.02)
     parser.option("out", "DIR", "write the tables as CSV", type=Path)
     parser.flag("force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
 
-    settings = {"force": arguments.force, "detect": arguments.detect}
-    print(compare_results(_by_label(arguments.results), arguments.out, **settings))
+    results = _by_label(arguments.results)
+    print(compare_results(results, arguments.out, force=arguments.force))
 
 
 def view(parser: Parser, words: Words) -> None:
@@ -510,8 +474,6 @@ def view(parser: Parser, words: Words) -> None:
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=RESULTS)
     text = "folder of the logs (inspect_logs)"
     parser.option("out", "DIR", text, type=Path, default=Path("inspect_logs"))
-    text = "write the viewer with all logs in --out as a static site, and open nothing"
-    parser.option("bundle", "DIR", text, type=Path)
     parser.flag("no-open", "write the logs, and open nothing")
     parser.flag("force", "replace the logs that are there")
     arguments = parser.parse_args(words)
@@ -520,10 +482,7 @@ def view(parser: Parser, words: Words) -> None:
     out = arguments.out
     for log in inspect_view.write_logs(arguments.results, out, force=arguments.force):
         print(f"log      {log}")
-    if arguments.bundle:
-        inspect_view.bundle_logs(out, arguments.bundle)
-        print(f"site     {arguments.bundle}")
-    elif arguments.no_open or not sys.stdout.isatty():
+    if arguments.no_open or not sys.stdout.isatty():
         print(f"next     {shlex.join(inspect_view.view_command(out))}")
     else:
         inspect_view.open_viewer(out)
@@ -552,16 +511,15 @@ def verify(parser: Parser, words: Words) -> int:
     parser.epilog = "Exit code: 0 the same, 1 they differ, 2 unknown."
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
     parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
-    text = "the share of row groups to make again, such as 1%%; digests and ids are checked of all"
-    parser.option("sample", "SHARE", text)
+    text = "the share of files to make again, such as 0.01; SHA-256 are checked of all"
+    parser.option("sample", "SHARE", text, type=float, default=1.0)
     text = "load this one if the rows were measured by it; no other is loaded"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub import check_share
     from cogniload_gen.hub import verify as make_again
 
-    part = check_share(arguments.sample)
-    verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)
+    how = {"sample": arguments.sample, "tokenizer": arguments.tokenizer}
+    verdict = make_again(arguments.source, **how)
     for difference in verdict.differences:
         print(_one_line(difference))
     print(f"{arguments.source} {verdict}")

@@ -13,7 +13,7 @@ files of its share, and needs to know of no other. `puzzle_files` is what they a
     files.finish()
 
 The folder's manifest.json says from the start which puzzles they are. Each file takes its name when
-it is whole, and once all are there `finish` adds their digests to the manifest. Two processes that
+it is whole, and once all are there `finish` adds their SHA-256 to the manifest. Two processes that
 make the same file, or finish at once, write the same bytes.
 """
 
@@ -30,7 +30,6 @@ from reprlib import repr as brief
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cogniload_gen import __version__, benchmarks
 from cogniload_gen.benchmark import Benchmark
@@ -76,9 +75,8 @@ class Configuration:
                 shown = [] if value is True else value if isinstance(value, list) else [value]
                 parts.append(name + "_".join(map(short, shown)))
         name = re.sub(r"[^\w.-]", "_", "-".join(parts))
-        return (
-            name if len(name) <= LONGEST_NAME else f"{parts[0]}-{address_key(*values.items()):016x}"
-        )
+        short_name = f"{parts[0]}-{address_key(*values.items()):016x}"
+        return name if len(name) <= LONGEST_NAME else short_name
 
     @property
     def schema(self) -> pa.Schema:
@@ -195,64 +193,26 @@ class PuzzleFiles:
         rows = {"rows": len(self.grid), "rows_per_file": self.rows_per_file}
         return {**self.configuration.entry(), **rows, **INSTALLED}
 
-    @cached_property
-    def _described(self) -> list[dict[str, Any]] | None:
-        """What the manifest says of each file; None before all are there."""
-        described: list[dict[str, Any]] | None = read_manifest(self.folder).get("files")
-        return described
-
-    def rows(self, number: int) -> range:
-        """Return the grid's rows that a file holds."""
-        first = number * self.rows_per_file
-        return range(first, min(first + self.rows_per_file, len(self.grid)))
-
     def make(self, number: int) -> int:
-        """Make a file, unless it is whole, and return how many rows it has."""
-        if not self.is_whole(number):
-            self.write(number)
-        return len(self.rows(number))
+        """Make a file, unless it is there, and return how many rows it has.
 
-    def write(self, number: int) -> None:
-        """Write a file, whole; OSError if the folder can't be written."""
-        path, rows = self.folder / self.names[number], self.rows(number)
-        try:
+        OSError if the folder can't be written.
+        """
+        path, start = self.folder / self.names[number], number * self.rows_per_file
+        stop = min(start + self.rows_per_file, len(self.grid))
+        if not path.exists():
             with table_writer(path, self.source.schema, force=True) as write:
-                for table in self.source.tables(rows.start, rows.stop):
+                for table in self.source.tables(start, stop):
                     write(table)
-        except FileNotFoundError:  # the last process has removed what this one was still writing
-            if not path.exists():
-                raise
-
-    def is_whole(self, number: int) -> bool:
-        """Return whether a file is there with its digest or, before there is one, with its rows."""
-        path = self.folder / self.names[number]
-        with suppress(FileNotFoundError, pa.ArrowException):
-            if self._described:
-                return self._describe(number) == self._described[number]
-            return bool(pq.read_metadata(path).num_rows == len(self.rows(number)))
-        return False
+        return stop - start
 
     def finish(self) -> int:
-        """Return how many files are there; if all are, write their digests into the manifest."""
-        there = {path.name for path in self.folder.iterdir()}
-        count = len(there.intersection(self.names))
-        if count == len(self):
-            if "files" not in read_manifest(self.folder):
-                files = [self._describe(number) for number in range(count)]
-                self._write_manifest(self.header | {"files": files}, force=True)
-            for path in self.folder.glob(".*.parquet.*"):  # parts of what was killed
-                path.unlink(missing_ok=True)
-        return count
-
-    def _describe(self, number: int) -> dict[str, Any]:
-        path, rows = self.folder / self.names[number], len(self.rows(number))
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"name": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
-
-    def _write_manifest(self, manifest: dict[str, Any], *, force: bool = False) -> None:
-        with whole_file(self.folder / MANIFEST, force=force) as temporary:
-            temporary.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+        """Return how many files are there; if all are, write their SHA-256 into the manifest."""
+        there = [name for name in self.names if (self.folder / name).exists()]
+        if len(there) == len(self):
+            digests = {name: digest(self.folder / name) for name in there}
+            write_manifest(self.folder, self.header | {"sha256": digests})
+        return len(there)
 
 
 def puzzle_files(
@@ -275,18 +235,13 @@ def puzzle_files(
     files = PuzzleFiles(folder, configuration_of(dataset, **parameters), rows)
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / MANIFEST).exists():
-        if others := sorted(folder.glob("*.parquet")):
-            raise ValueError(f"{folder} must hold these puzzles alone, got {others[0]}")
-        with suppress(FileExistsError):  # of another process
-            files._write_manifest(files.header)
+        write_manifest(folder, files.header)
     held = read_manifest(folder)
     held |= held["parameters"]
     for name, value in (files.configuration.parameters | files.header).items():
         if name != "parameters" and held.get(name) != value:
             both = f"{name} {brief(held.get(name))}, got {brief(value)}"
-            raise ValueError(
-                f"{folder} holds files of {both}: go on with the same, or name another folder"
-            )
+            raise ValueError(f"{folder} holds files of {both}: name another folder")
     return files
 
 
@@ -295,6 +250,18 @@ def read_files(folder: Path) -> PuzzleFiles:
     manifest = read_manifest(folder)
     rows = check_integer("rows_per_file", manifest.get("rows_per_file"), low=1, high=MAX_PUZZLES)
     return PuzzleFiles(folder, read_entry(manifest), rows)
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write what a folder's manifest says."""
+    with whole_file(folder / MANIFEST, force=True) as temporary:
+        temporary.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from datasets import load_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.budget import check_context_budget
 from cogniload_gen.checks import check_known
-from cogniload_gen.responses.context_budget import check_context_budget
 
 Values = Mapping[str, Any]
 """The values of parameters, by name."""

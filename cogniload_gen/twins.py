@@ -17,9 +17,6 @@ from cogniload_gen.benchmark import Benchmark, Row
 from cogniload_gen.sample import naming, read_samples, request_settings
 from cogniload_gen.tables import table_writer
 
-REPEATED = ("again", "hay=0")
-"""Changes with the text of the puzzle, and with that of another change."""
-
 
 class Twins(NamedTuple):
     """Twins of chosen puzzles: the table, its benchmark, the run's task and the tokens of each.
@@ -46,11 +43,24 @@ class _Tried(NamedTuple):
     step: int | None
     greedy: bool
 
-    def changes(self, row: Row) -> list[str]:
-        """Return the changes to try on the puzzle, made again as `row`."""
-        changes = benchmarks.of(row).changes_to_try(row, self.step)
-        # greedy decoding would answer the same text alike
-        return [change for change in changes if not (self.greedy and change in REPEATED)]
+    @property
+    def kind(self) -> tuple[Path, str]:
+        """The folder, and the task by the name of the file: samples_TASK_DATE.jsonl."""
+        return self.file.parent, self.file.name.removeprefix("samples_").rpartition("_")[0]
+
+    def twins(self) -> list[Row]:
+        """Return the twins that tell the causes apart.
+
+        Greedy decoding would answer the text of the puzzle alike, and that of `hay=0` as `needles`.
+        """
+        benchmark = benchmarks.of(self.doc)
+        row = benchmark.remake(self.doc)
+        if (row["id"], hash(row["puzzle"])) != (self.doc["id"], self.doc["puzzle"]):
+            puzzle = f"the puzzle {self.doc['id']}"
+            raise ValueError(f"{puzzle} is not what this version makes of its address")
+        changes = benchmark.changes_to_try(row, self.step)
+        skipped = {"again", "hay=0"} if self.greedy else set()
+        return [benchmark.remake(self.doc, each) for each in changes if each not in skipped]
 
 
 def make_twins(run: Path, budget: int, seed: int) -> Twins:
@@ -64,34 +74,24 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     for file in [run] if run.is_file() else sorted(inside):
         for puzzle in _read_tried(file):  # of one that was tried again, the first attempt counts
             tried.setdefault(str(puzzle.doc["id"]), puzzle)
-    kinds = {(puzzle.file.parent, _task_of(puzzle.file)) for puzzle in tried.values()}
+    kinds = {puzzle.kind for puzzle in tried.values()}
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
     failed, solved = (_spread(tried, seed, solved=right) for right in (False, True))
     if not failed:
         raise ValueError(f"{run} holds no failure to explain")
-    first = next(iter(tried.values()))
-    benchmark = benchmarks.of(first.doc)
-    each = len(first.changes(benchmark.remake(first.doc)))
+    each = len(tried[failed[0]].twins())
     if budget < each:
         raise ValueError(f"budget must be at least {each}, the twins of one puzzle")
     count = max(1, budget // (2 * each))
     chosen = {*failed[: max(count, budget // each - len(solved))], *solved[:count]}
-    rows = []
-    for id in (id for id in tried if id in chosen):
-        doc, original = tried[id].doc, benchmark.remake(tried[id].doc)
-        if (original["id"], hash(original["puzzle"])) != (id, doc["puzzle"]):
-            raise ValueError(f"the puzzle {id} is not what this version makes of its address")
-        rows += [benchmark.remake(doc, change) for change in tried[id].changes(original)]
+    rows = [row for id, puzzle in tried.items() if id in chosen for row in puzzle.twins()]
+    last = max(tried.values(), key=lambda puzzle: puzzle.file)
+    benchmark = benchmarks.of(last.doc)
     table = pa.Table.from_pylist(rows[:budget], benchmark.puzzles().schema)
-    last = max(puzzle.file for puzzle in tried.values())
-    scored = last.with_name(f"{last.name.partition('.jsonl')[0]}-1.jsonl")
-    return Twins(table, benchmark, _task_of(last), first.doc.get("context_budget"), scored)
-
-
-def _task_of(file: Path) -> str:  # samples_TASK_DATE.jsonl
-    return file.name.removeprefix("samples_").rpartition("_")[0]
+    scored = last.file.with_name(f"{last.file.name.partition('.jsonl')[0]}-1.jsonl")
+    return Twins(table, benchmark, last.kind[1], last.doc.get("context_budget"), scored)
 
 
 def _read_tried(file: Path) -> Iterator[_Tried]:
@@ -99,11 +99,10 @@ def _read_tried(file: Path) -> Iterator[_Tried]:
     for where, _, sample in read_samples(file):
         with naming(where):
             doc = sample["doc"] | {"puzzle": hash(sample["doc"]["puzzle"])}
-            steps, decoding = sample.get("steps_read"), request_settings(sample)
-            step = steps.get("first_error") if isinstance(steps, Mapping) else None
+            step = (sample.get("steps_read") or {}).get("first_error")
+            decoding = request_settings(sample)
             greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
-            known = step if type(step) is int else None
-            tried = _Tried(file, doc, sample["acc"] == 1, known, greedy)
+            tried = _Tried(file, doc, sample["acc"] == 1, step, greedy)
         if "~" not in str(doc["id"]):
             yield tried
 

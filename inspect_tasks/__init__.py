@@ -2,20 +2,15 @@
 
 from inspect_tasks.tasks import (
     cogniload,
-    cogniload_adaptive,
-    cogniload_axes,
     cogniload_lite,
     cogniload_quick,
     cogniload_turns,
     cogniload_twins,
     factor_realistic,
-    factor_realistic_adaptive,
     factor_symbolic,
-    factor_symbolic_adaptive,
 )
 
 __all__ = [
-    "cogniload", "cogniload_adaptive", "cogniload_axes", "cogniload_lite", "cogniload_quick",
-    "cogniload_turns", "cogniload_twins", "factor_realistic", "factor_realistic_adaptive",
-    "factor_symbolic", "factor_symbolic_adaptive",
+    "cogniload", "cogniload_lite", "cogniload_quick", "cogniload_turns",
+    "cogniload_twins", "factor_realistic", "factor_symbolic",
 ]  # fmt: skip

@@ -1,42 +1,26 @@
 """From a task's parameters to its samples, each with the share of the budget that is left to it.
 
-Those of an adaptive task are made while it runs: the puzzles that `cogniload eval --until` asks for
-after the same answers.
-
 The parameters are those of lm-eval's task of the same name. Its YAML is data here: neither lm-eval
 nor code of its tasks is needed to read it.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 import yaml
-from inspect_ai import SampleSource
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalSample
-from inspect_ai.scorer import Score
 
-from cogniload_analysis import ADAPTIVE
-from cogniload_gen import benchmarks
-from cogniload_gen.checks import check_known
-from cogniload_gen.responses.context_budget import Share, check_fit, prompt_counter
-from cogniload_gen.sample import was_cut
+from cogniload_gen.budget import check_fit, prompt_counter
+from cogniload_gen.grid import change_of
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 
 log = logging.getLogger(__name__)
 
 SHARE = "share"
 """What a sample's metadata says of its budget, under this name: a `Share` by its fields."""
-
-DESIGN = ("until", "budget", "range")
-"""The parameters that say what a design is to find out; the others say of which puzzles."""
-
-Puzzle = tuple[Any, ...]
-Counter = Callable[[str, int], Share]
-"""From a prompt and its budget to how they share it."""
 
 
 class Settings(NamedTuple):
@@ -86,7 +70,7 @@ def make_samples(task: str, settings: Settings, parameters: Mapping[str, Any]) -
     fit.
     """
     rows = make_rows(task, settings, parameters)
-    return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
+    return share_budget(task, rows, parameters.get("tokenizer"))
 
 
 def make_rows(task: str, settings: Settings, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -97,90 +81,19 @@ def make_rows(task: str, settings: Settings, parameters: Mapping[str, Any]) -> l
     return make_puzzles(dataset, defaults, own, grids=grids, task=task).to_pylist()
 
 
-def make_counter(task: str, parameters: Mapping[str, Any]) -> Counter:
-    """Return what counts prompts: the parameter `tokenizer`; the log says if there is none."""
-    tokenizer = parameters.get("tokenizer")
+def share_budget(task: str, rows: list[dict[str, Any]], tokenizer: Any) -> MemoryDataset:
+    """Return puzzles, which have a `context_budget`, as samples; ValueError if some don't fit.
+
+    `tokenizer` counts the prompts; the log says if there is none.
+    """
     if tokenizer is None:
         log.warning("%s: prompts are estimated by their words: -T tokenizer=NAME counts them", task)
-    return prompt_counter(tokenizer)
-
-
-def share_budget(task: str, rows: list[dict[str, Any]], count: Counter) -> list[Sample]:
-    """Return puzzles, which have a `context_budget`, as samples; ValueError if some don't fit."""
+    count = prompt_counter(tokenizer)
     shares = {row["id"]: count(row["puzzle"], row["context_budget"]) for row in rows}
     check_fit(task, rows, shares)
     samples = []
     for row in rows:
         prompt = row.pop("puzzle")
-        metadata = row | {SHARE: asdict(shares[row["id"]])}
+        metadata = row | {"change": change_of(row["id"]), SHARE: asdict(shares[row["id"]])}
         samples.append(Sample(prompt, target=row["answer"], id=row["id"], metadata=metadata))
-    return samples
-
-
-class Asking(SampleSource):
-    """The samples that a design asks for, batch by batch, until it knows its goal.
-
-    `until` is the goal, such as ECL50±20%, `budget` the most puzzles to ask, `range` the least and
-    the most N; the others are the parameters of lm-eval's task that the design does not decide.
-    ValueError names a parameter that is unknown or wrong, or says that the longest puzzles in
-    `range` don't fit. A puzzle that was lost to an error ends the run, since the next batch depends
-    on its answer; `inspect eval-retry` goes on from there.
-    """
-
-    def __init__(self, task: str, settings: Settings, parameters: Mapping[str, Any]) -> None:
-        dataset = benchmarks.datasets()[settings.dataset]
-        suite = {"suite": settings.defaults["suite"]} if dataset.suites else {}
-        self.adaptive = ADAPTIVE[dataset.choose(suite)[0].name]
-        self.task, self.dataset = task, settings.dataset
-        undecided = [name for name in settings.defaults if name not in self.adaptive.decided]
-        self.defaults = {name: settings.defaults[name] for name in undecided}
-        check_known(parameters, tuple(dict.fromkeys([*DESIGN, *undecided, "tokenizer"])), task)
-        goal, usual = next(iter(self.adaptive.goals.items()))
-        wanted = {"until": goal + usual} | dict(parameters)
-        self.until = self.adaptive.read_until(*map(wanted.get, DESIGN))
-        self.count = make_counter(task, parameters)
-        self.changes = {name: parameters[name] for name in parameters if name in self.defaults}
-        self.design = self.adaptive.make(**self.until)
-        self.puzzles: dict[str, Puzzle] = {}
-        self.make(self.design.longest)
-
-    def make(self, batch: tuple[Puzzle, ...]) -> list[Sample]:
-        """Return the samples of a batch of puzzles."""
-        grids = [self.adaptive.name_puzzle(puzzle) for puzzle in batch]
-        table = make_puzzles(self.dataset, self.defaults, self.changes, grids=grids, task=self.task)
-        if len(table) != len(batch):
-            raise ValueError(f"{self.task} takes one value of each parameter: a design is of one")
-        return share_budget(self.task, table.to_pylist(), self.count)
-
-    def initial_samples(self) -> list[Sample]:
-        """Return the samples of the batch that the design asks for now."""
-        batch = tuple(self.design.ask())
-        samples = self.make(batch)
-        self.puzzles |= zip((str(sample.id) for sample in samples), batch, strict=True)
-        return samples
-
-    async def next_samples(self) -> list[Sample] | None:
-        """Return the next batch; None where there is none."""
-        left = self.design.ask()
-        if not left:
-            log.warning("%s", "; ".join(self.design.summary()))
-            return None
-        if any(puzzle in self.puzzles.values() for puzzle in left):
-            log.warning("the design ends without the answers to %d puzzles", len(left))
-            return None
-        return self.initial_samples()
-
-    async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
-        """Tell the design the answer of a sample's first epoch."""
-        puzzle = self.puzzles[str(sample.id)]
-        scores = list((sample.scores or {}).values())
-        if scores and puzzle not in self.design.told:
-            correct, cut = read_answer(scores[0], sample.metadata)
-            self.design.tell([puzzle], [correct], [cut])
-        return None
-
-
-def read_answer(score: Score, row: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Return whether a response was right, and whether a limit cut it off, by its score."""
-    metrics, outcomes = score.metadata or {}, benchmarks.of(row).outcomes
-    return metrics["acc"] == 1, was_cut(metrics, outcomes)
+    return MemoryDataset(samples, name=task)

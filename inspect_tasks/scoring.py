@@ -2,28 +2,22 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from statistics import fmean
 from typing import Any
 
 import pandas as pd
 from inspect_ai import scorer as scorers
-from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput, get_model, get_model_info
+from inspect_ai.model import ModelOutput
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 import cogniload_analysis
 from cogniload_gen import benchmarks
-from cogniload_gen.grid import change_of
-from cogniload_gen.responses.context_budget import Share
+from cogniload_gen.budget import Share
 from cogniload_gen.sample import ending, sample_metrics
-from inspect_tasks.samples import SHARE, Puzzle, read_answer
-
-ENDS = {"": "value", "_low": "low", "_high": "high"}
-"""What follows a metric's name for an estimate and the ends of its 95 % interval."""
+from inspect_tasks.samples import SHARE
 
 CONDITION = ("context", "noise")
 """What a run's puzzles must share for FACTOR's fit, as far as they have it."""
@@ -38,30 +32,11 @@ def limit_of(state: TaskState, turns: int = 1) -> int:
     return min(limit, active_generate_config().max_tokens or limit)
 
 
-def check_window(samples: Iterable[Sample | TaskState]) -> None:
-    """Raise ValueError if the model is known to take fewer tokens than a sample's budget.
-
-    Inspect knows the windows of many models, and that of a vLLM server from its first answer on.
-    """
-    try:
-        model = get_model()
-    except ValueError:  # there is none, as where tasks are listed
-        return
-    window = getattr(get_model_info(model), "context_length", None)
-    budget = max(((one.metadata or {})["context_budget"] for one in samples), default=0)
-    if window is not None and window < budget:
-        raise ValueError(
-            f"{model} takes {window} tokens and context_budget is {budget}: lower "
-            "context_budget, or tell Inspect of a longer window by set_model_info"
-        )
-
-
 @solver
 def generate_within_budget() -> Solver:
     """Let the model answer with the tokens that the prompt leaves of the budget."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        check_window([state])
         return await generate(state, max_tokens=limit_of(state))
 
     return solve
@@ -98,30 +73,15 @@ def outcome_shares(scores: list[SampleScore]) -> dict[str, float]:
 
 
 @run_metric
-def accuracy_by_change(scores: list[SampleScore]) -> dict[str, float]:
-    """Return the share of right responses to the puzzles, and to the twins of each change."""
-    changes: dict[str, list[int]] = {}
-    for sample in scores:
-        right = (sample.score.metadata or {})["acc"]
-        changes.setdefault(f"acc_{change_of(str(sample.sample_id))}", []).append(right)
-    return {name: fmean(right) for name, right in changes.items()}
-
-
-@run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
     known = cogniload_analysis.cogniload.known_thresholds
     glm, _ = known.fit_run(frame_of(scores))
-    return with_ends(vars(known.projections(glm)))
-
-
-@run_metric
-def crossings(scores: list[SampleScore]) -> dict[str, float]:
-    """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
-    known = cogniload_analysis.cogniload.known_thresholds
-    _, capacity = known.fit_run(frame_of(scores))
-    crossings = known.inside_crossings(capacity)
-    return with_ends({f"{name}_crossing": at for name, at in crossings.items()})
+    return {
+        name + end: getattr(threshold, field)
+        for name, threshold in vars(known.projections(glm)).items()
+        for end, field in (("", "value"), ("_low", "low"), ("_high", "high"))
+    }
 
 
 @run_metric
@@ -146,45 +106,6 @@ def frame_of(scores: list[SampleScore]) -> pd.DataFrame:
     frame["id"] = [sample.sample_id for sample in scores]
     frame["correct"] = [(sample.score.metadata or {})["acc"] for sample in scores]
     return frame.assign(rho=frame["rho"] / 100) if "rho" in frame else frame
-
-
-def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
-    """Return estimates by name, with the ends of their intervals; NaN for what there is not."""
-    return {
-        f"{name}{end}": getattr(estimate, field)
-        for name, estimate in estimates.items()
-        for end, field in ENDS.items()
-    }
-
-
-@scorers.metric(scores="unreduced")
-def estimate(**until: Any) -> scorers.Metric:
-    """Return what the answers say of each goal of a design: the median and the ends of 95 %.
-
-    An estimate or end beyond the range of the puzzles is the end of that range.
-    """
-
-    def estimated(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        adaptive = cogniload_analysis.ADAPTIVE[benchmarks.of(scores[0].sample_metadata or {}).name]
-        design = adaptive.make(**until)
-        answers: dict[Puzzle, tuple[bool, bool]] = {}
-        for sample in scores:
-            row = sample.sample_metadata or {}
-            puzzle = tuple(row[name] for name in (*adaptive.knobs, "index"))
-            answers.setdefault(puzzle, read_answer(sample.score, row))
-        design.tell(answers, *zip(*answers.values(), strict=True))
-        # the batches say nothing of the goals, and choosing them again would take seconds
-        description = design.describe()
-        metrics: dict[str, float] = {}
-        for goal in adaptive.goals:
-            least, most = design.extents[goal]
-            known = with_ends({goal: getattr(description, goal)})
-            metrics |= {name: min(max(value, least), most) for name, value in known.items()}
-        return metrics
-
-    return estimated
 
 
 # The score of a sample

@@ -8,21 +8,13 @@ import yaml
 from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import Metric, accuracy, stderr
+from inspect_ai.scorer import Metric, accuracy, grouped, stderr
 from rich.markup import escape
 
 from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import scoring
-from inspect_tasks.samples import Asking, Settings, make_samples, read_settings, task_of_context
+from inspect_tasks.samples import make_samples, read_settings, task_of_context
 from inspect_tasks.turns import make_turn_samples, score_turns, take_turns
-
-
-class RefusedTaskError(PrerequisiteError, ValueError):
-    """A task with wrong parameters: a command prints its one line, no traceback."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(escape(message))
-        self.args = (message,)
 
 
 def ours(make: Callable[..., Task]) -> Callable[..., Task]:
@@ -42,7 +34,7 @@ def ours(make: Callable[..., Task]) -> Callable[..., Task]:
         try:
             return make(**parameters | {name: [*map(read, each)] for name, each in lists.items()})
         except ValueError as error:
-            raise RefusedTaskError(str(error)) from None
+            raise PrerequisiteError(escape(str(error))) from None
 
     refusing.__module__ = "cogniload"
     return refusing
@@ -56,29 +48,13 @@ def make_task(
     `fit` is the metric of the whole run.
     """
     settings = read_settings(dataset, like or name)
-    samples = make_samples(name, settings, parameters)
-    scoring.check_window(samples)
-    return task_of(settings, fit, dataset=samples)
-
-
-def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Any], like: str) -> Task:
-    """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
-    settings = read_settings(dataset, like)
-    asking = Asking(name, settings, parameters)
-    scoring.check_window(asking.initial_samples())
-    about = {"until": asking.until | asking.design.fingerprint}
-    return task_of(settings, scoring.estimate(**asking.until), dataset=asking, metadata=about)
-
-
-def task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
-    """Return a task whose samples are answered once."""
     return Task(
+        dataset=make_samples(name, settings, parameters),
         solver=scoring.generate_within_budget(),
         scorer=scoring.score_puzzle(),
         metrics=[accuracy(), stderr(), scoring.outcome_shares(), fit],
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
-        **others,
     )
 
 
@@ -103,18 +79,12 @@ def cogniload_quick(**parameters: Any) -> Task:
     return make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
 
 
-@task(name="cogniload/cogniload_axes")
-@ours
-def cogniload_axes(**parameters: Any) -> Task:
-    """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
-    return make_task("cogniload_axes", "cogniload", parameters, scoring.crossings())
-
-
 @task(name="cogniload/cogniload_twins")
 @ours
 def cogniload_twins(**parameters: Any) -> Task:
     """CogniLoad's puzzles, each with its twins: why the model fails."""
-    return make_task("cogniload_twins", "cogniload", parameters, scoring.accuracy_by_change())
+    by_change = grouped(accuracy(), "change", all=False, name_template="acc_{group_name}")
+    return make_task("cogniload_twins", "cogniload", parameters, by_change)
 
 
 @task(name="cogniload/cogniload_turns")
@@ -122,22 +92,13 @@ def cogniload_twins(**parameters: Any) -> Task:
 def cogniload_turns(k: Any = 5, history: Any = HISTORIES, **parameters: Any) -> Task:
     """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies."""
     settings = read_settings("cogniload", "cogniload_quick")
-    samples = make_turn_samples("cogniload_turns", settings, parameters, k, history)
-    scoring.check_window(samples)
     return Task(
-        dataset=samples,
+        dataset=make_turn_samples("cogniload_turns", settings, parameters, k, history),
         solver=take_turns(),
         scorer=score_turns(),
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
     )
-
-
-@task(name="cogniload/cogniload_adaptive")
-@ours
-def cogniload_adaptive(**parameters: Any) -> Task:
-    """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
-    return make_adaptive_task("cogniload_adaptive", "cogniload", parameters, "cogniload")
 
 
 @task(name="cogniload/factor_symbolic")
@@ -154,26 +115,8 @@ def factor_realistic(context: Any = 0, **parameters: Any) -> Task:
     return factor_task("factor_realistic", context, parameters)
 
 
-@task(name="cogniload/factor_symbolic_adaptive")
-@ours
-def factor_symbolic_adaptive(context: Any = 0, **parameters: Any) -> Task:
-    """FACTOR's symbolic suite where it tells most, until `until` is known, such as N_eff±20%."""
-    return factor_task("factor_symbolic", context, parameters, adaptive=True)
-
-
-@task(name="cogniload/factor_realistic_adaptive")
-@ours
-def factor_realistic_adaptive(context: Any = 0, **parameters: Any) -> Task:
-    """FACTOR's realistic suite where it tells most, until `until` is known, such as N_eff±20%."""
-    return factor_task("factor_realistic", context, parameters, adaptive=True)
-
-
-def factor_task(
-    suite: str, context: Any, parameters: dict[str, Any], *, adaptive: bool = False
-) -> Task:
+def factor_task(suite: str, context: Any, parameters: dict[str, Any]) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
     like = task_of_context(suite, context)
     parameters = parameters if "path" in parameters else parameters | {"context": context}
-    if adaptive:
-        return make_adaptive_task(f"{suite}_adaptive", "factor", parameters, like)
     return make_task(suite, "factor", parameters, scoring.decay(), like)

@@ -13,7 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import conversations as turns
 from cogniload_gen.checks import check_choices
-from inspect_tasks.samples import Settings, make_counter, make_rows, share_budget
+from inspect_tasks.samples import Settings, make_rows, share_budget
 from inspect_tasks.scoring import limit_of, run_metric
 
 REPLIES = "replies"
@@ -33,7 +33,7 @@ def make_turn_samples(
         raise ValueError(f"{task} takes no twin, got {parameters['twin']!r}")
     puzzles = make_rows(task, settings, {**parameters, "twin": turns.TWIN})
     rows = [turns.make_conversation(row, k, name) for row in puzzles for name in histories]
-    return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
+    return share_budget(task, rows, parameters.get("tokenizer"))
 
 
 @solver
@@ -65,9 +65,11 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     rows = []
     for sample in scores:
         about, puzzle = sample.score.metadata or {}, str(sample.sample_id).rpartition("/")[0]
-        late = {"puzzle": puzzle, "late": turns.late_turns(about)}
-        rows.append({"history": about["history"]} | late | turns.measure(about))
+        late = turns.late_turns(about)
+        of_puzzle = {"puzzle": puzzle, "late": fmean(late) if late else math.nan}
+        rows.append({"history": about["history"]} | of_puzzle | turns.measure(about))
     frame = pd.DataFrame(rows)
+    sound = frame.groupby(["puzzle", "history"])["late"].mean().unstack()
     means = frame.drop(columns=["puzzle", "late"]).groupby("history").mean()
     means["errors_per_statement"] = means.pop("errors") / means.pop("at_risk")
     measures: dict[str, float] = {
@@ -75,8 +77,6 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
         for history, found in means.to_dict("index").items()
         for name, value in found.items()
     }
-    sound = frame.explode("late").astype({"late": float})
-    sound = sound.groupby(["puzzle", "history"])["late"].mean().unstack()
     for history in sound.columns.drop("true", errors="ignore"):
         apart: Any = sound[history].sub(sound.get("true", math.nan)).dropna()
         if len(apart) > 1:

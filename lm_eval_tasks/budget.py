@@ -20,7 +20,7 @@ from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
+from cogniload_gen.budget import Share, check_fit, response_limit
 from cogniload_gen.sample import COUNTS, LIMITS, SPENT, score_metrics
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.answers import AnsweringModel, Key

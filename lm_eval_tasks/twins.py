@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -63,19 +62,22 @@ def ask_twins(
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     """Return lm-eval's arguments for the model and the decoding of a run, but those in `others`.
 
-    Of a folder of `cogniload eval` they are those of its run.json, otherwise those of its last
-    results. Each is one word with its value, which thus can't be an option. ValueError where
-    nothing is recorded, and for what is UNTRUSTED.
+    They are those of its run.json; without one, `others` must name the model. Each is one word with
+    its value, which thus can't be an option. ValueError for what is UNTRUSTED.
     """
-    settings = _settings_of(run.parent if run.is_file() else run)
     named = {other.partition("=")[0] for other in others}
-    model_args = settings.get("model_args") or {}
+    begun = Run.read(run.parent if run.is_file() else run)
+    if begun is None:
+        if "--model" not in named:
+            raise ValueError(f"{run} has no run.json of `cogniload eval`: give --model yourself")
+        return []
     if "--model_args" not in named:
         for what, pattern in UNTRUSTED.items():
             # clients of HTTP drop tabs and line breaks within a URL
-            if re.search(pattern, re.sub(r"\\[nrt]", "", json.dumps(model_args))):
+            if re.search(pattern, re.sub(r"\\[nrt]", "", json.dumps(begun.model_args))):
                 raise ValueError(f"{run} names {what}: give --model_args yourself")
-    taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
+    settings = begun.what | begun.free | {"model_args": begun.model_args}
+    taken = ("model", "model_args", "gen_kwargs", "device", "system_instruction")
     words = [
         f"--{name}={value if isinstance(value, str) else json.dumps(value)}"
         for name in taken
@@ -86,19 +88,3 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     if template := settings["apply_chat_template"]:
         words.append("--apply_chat_template" + f"={template}" * isinstance(template, str))
     return words
-
-
-def _settings_of(folder: Path) -> dict[str, Any]:
-    if begun := Run.read(folder):
-        device = begun.free.get("device")
-        return begun.what | {"model_args": begun.model_args, "device": device}
-    files = sorted(folder.rglob("results_*.json"))
-    results: Any = json.loads(files[-1].read_text("utf-8")) if files else None
-    config = results.get("config") if isinstance(results, dict) else None
-    settings: dict[str, Any] = config if isinstance(config, dict) else {}
-    if not isinstance(settings.get("model"), str):
-        raise ValueError(f"{folder} must hold run.json or results_*.json, which name the model")
-    # a server's template is not recorded, but that it was applied is, as it implies the turns
-    applied = bool(results.get("chat_template") or results.get("fewshot_as_multiturn"))
-    about = {"system_instruction": results.get("system_instruction")}
-    return settings | about | {"apply_chat_template": applied}

@@ -10,15 +10,15 @@ from reasoning_gym.factory import register_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import check_choice, check_integer
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
-from cogniload_gen.responses.context_budget import (
+from cogniload_gen.budget import (
     CONTEXT_BUDGET,
     Share,
     check_context_budget,
     check_fit,
     prompt_counter,
 )
+from cogniload_gen.checks import check_choice, check_integer
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
 from cogniload_gen.sample import COUNTS
 
 

@@ -125,9 +125,9 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
 @pytest.mark.parametrize(("arguments", "message"), [
     (["generate", "a.jsonl", "--d", "13"], "d must be .*got 13"),
     (["generate", "a.jsonl", "--rho", "25%"], "rho must be .*got '25%'"),
-    (["generate", "a.jsonl", "--op", "3"], "--op is for FACTOR, realistic: pass --suite realistic"),
-    (["generate", "a.jsonl", "--shard", "1/2"], "--shard is for a folder, got it for the file"),
-    (["generate", "a/", "--errors"], "--errors is for a file, got it for the folder a/"),
+    (["generate", "a.jsonl", "--op", "3"], "cogniload takes d, N, .*; got 'op'"),
+    (["generate", "a.jsonl", "--shard", "1/2"], "are for a folder OUT/, got the file a.jsonl"),
+    (["generate", "a/", "--errors"], "are for a file, got the folder a/"),
     (["generate", "--d", "5", "a.jsonl"], "--d: invalid .* 'a.jsonl'|FILE is missing: it "),
     (["generate", "--d", "5"], "FILE is missing: it comes before the options"),
     (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, got 'a\.csv'"),
@@ -173,7 +173,7 @@ def test_score_counts_outcomes_or_first_errors(folder, capsys):
     assert "\nwrong_logic_poi                  2   50.00%\n" in out
     assert main(["score", "--steps", first, second, "--out", "again"]) == 0
     said, error = capsys.readouterr().out.splitlines()
-    assert said == "3 responses, 1 of them could be read; their first errors:"
+    assert said == "3 responses, 1 of them could be read"
     assert error.split() == [str(trace.error or "none"), "1", "100.00%"]
     assert {path.name for path in Path("again").iterdir()} == {first, second}
     error = refusal(capsys, "score", first, second, "--out", "again.jsonl")

@@ -16,7 +16,7 @@ from replayed import PARAMETERS, parameters_of, replays
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
-from cogniload_gen.responses.context_budget import Share
+from cogniload_gen.budget import Share
 from cogniload_gen.sample import score_responses
 from cogniload_gen.tables import write_puzzles
 from cogniload_gen.tokens import estimate

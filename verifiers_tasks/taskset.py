@@ -1,12 +1,7 @@
-"""A benchmark's record -> its puzzles as tasks of verifiers, with rewards, metrics and levels."""
+"""A benchmark's record -> its puzzles as tasks of verifiers, with rewards and metrics."""
 
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
-from io import BytesIO
-from itertools import chain
-from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
 
@@ -15,12 +10,10 @@ import yaml
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark
+from cogniload_gen import budget as budgets
 from cogniload_gen.checks import check_choice
 from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
-from cogniload_gen.responses import context_budget as budgets
-from cogniload_gen.responses.levels import Climb, at_level, highest_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 
@@ -36,17 +29,9 @@ def read_values(argument: Any) -> Any:
 Values = Annotated[list[Any] | None, BeforeValidator(read_values)]
 
 
-class PuzzleTaskConfig(vf.TaskConfig):
-    """What the scoring of a task reads."""
-
-    success: Path | None = None
-    """The file that keeps the rewards by level. With it, difficulty follows the model."""
-
-
 class SharedConfig(vf.TasksetConfig):
     """What tasks are made of, besides the knobs; a knob that is not given is the paper's."""
 
-    task: PuzzleTaskConfig = PuzzleTaskConfig()
     benchmark: str = "cogniload"
     """cogniload, factor-symbolic or factor-realistic."""
     num_puzzles: int | None = None
@@ -69,52 +54,30 @@ class SharedConfig(vf.TasksetConfig):
     """Tokens that a prompt and its response share."""
     tracking: bool = False
     """Whether to add to each prompt how steps are read, for the step reward."""
-    window: int = Field(32, ge=1)
-    """Rewards at a level by which it is judged, where difficulty follows the model."""
-    rise: float = Field(0.8, gt=0, le=1)
-    """The mean reward from which the level goes up."""
-    fall: float = Field(0.2, ge=0, lt=1)
-    """The mean reward to which the level goes down."""
 
     @model_validator(mode="after")
     def check(self) -> "SharedConfig":
         """Refuse a wrong value in one line that names it."""
         budgets.check_context_budget(self.context_budget)
-        if self.fall >= self.rise:
-            raise ValueError(f"fall must be below rise = {self.rise}, got {self.fall}")
-        if self.task.success is not None and self.num_puzzles is not None:
-            raise ValueError("num_puzzles is not for difficulty that follows the model")
         check_choice("history", self.history, HISTORIES)
         if self.k is not None and (self.twin is not None or self.tracking):
             raise ValueError("k goes with neither twin nor tracking")
-        self.source(self.knobs)
+        self.source()
         return self
 
-    @property
-    def record(self) -> Benchmark:
-        """The benchmark."""
-        return benchmarks.named(self.benchmark)
-
-    @property
-    def knobs(self) -> dict[str, Any]:
-        """The knobs that are given, which must be the benchmark's."""
-        own = {knob.name for knob in self.record.knobs}
-        values = {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
-        for name, value in values.items():
-            if name not in own:
-                raise ValueError(f"{name} is not for {self.benchmark}, got {value}")
-        return values
-
-    def source(self, knobs: Mapping[str, Any], first_index: int = 0) -> Source:
-        """Return the puzzles of knobs, with the other parameters of this configuration."""
-        split = check_choice("split", self.split, SPLITS)
-        given = {"twin": TWIN if self.k else self.twin, "language": self.language}
-        if "tokenizer" in {option.name for option in self.record.options}:
+    def source(self) -> Source:
+        """Return the puzzles; ValueError for a knob that is not the benchmark's."""
+        record = benchmarks.named(self.benchmark)
+        given = {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
+        for name in given.keys() - {knob.name for knob in record.knobs}:
+            raise ValueError(f"{name} is not for {self.benchmark}, got {given[name]}")
+        given |= {"twin": TWIN if self.k else self.twin, "language": self.language}
+        if "tokenizer" in {option.name for option in record.options}:
             given["tokenizer"] = self.tokenizer
         given = {name: value for name, value in given.items() if value is not None}
         count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
-        draws = {"num_puzzles": count, "seed": self.seed, "split": split}
-        return self.record.puzzles(**knobs, **draws, **given, first_index=first_index)
+        split = check_choice("split", self.split, SPLITS)
+        return record.puzzles(**given, num_puzzles=count, seed=self.seed, split=split)
 
 
 KNOBS = {knob.name: knob.meaning for benchmark in benchmarks.BENCHMARKS for knob in benchmark.knobs}
@@ -132,10 +95,9 @@ class PuzzleData(vf.TaskData):
     prompt_tokens: int
     counted: bool
     response_limit: int
-    level: int | None = None
 
 
-class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
+class PuzzleTask(vf.Task[PuzzleData]):
     """A puzzle with its gold answer, rewards and metrics."""
 
     @property
@@ -194,17 +156,6 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         wrong = [kind.value for kind in outcomes if not kind.correct]
         return {name: float(metrics[name]) for name in ("acc", *wrong)}
 
-    async def score(self, trace: vf.Trace, runtime: vf.Runtime | None = None) -> None:
-        """Score as verifiers does, and keep what a response earned at its level."""
-        await super().score(trace, runtime)
-        earned = trace.rewards.get("answer")
-        path, level = self.config.success, self.data.level
-        if path is not None and level is not None and earned is not None and trace.num_turns:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            line = json.dumps({"trace": trace.id, "level": level, "reward": earned.score})
-            with path.open("ab", buffering=0) as file:  # at once and whole: others write too
-                file.write(f"{line}\n".encode())
-
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Tell whether the solver reads the gold answer from the text, and it is scored right."""
         row = self.row
@@ -228,28 +179,8 @@ def response_of(trace: vf.Trace) -> str:
     return ["", *responses_of(trace)][-1]
 
 
-def read_rewards(path: Path) -> Iterator[list[tuple[int, float]]]:
-    """Yield, at each turn, the levels and rewards that a file has got since the turn before.
-
-    A trace that was scored again counts once, and a line that is half written comes later.
-    """
-    place, seen = 0, set()
-    while True:
-        new = []
-        with path.open("rb") if path.exists() else BytesIO() as file:
-            file.seek(place)
-            for line in file.readlines():
-                if line.endswith(b"\n"):
-                    place += len(line)
-                    earned = json.loads(line)
-                    if earned["trace"] not in seen:
-                        seen.add(earned["trace"])
-                        new.append((earned["level"], earned["reward"]))
-        yield new
-
-
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
-    """The puzzles of a grid; without `num_puzzles`, or where difficulty follows, without end."""
+    """The puzzles of a grid; without `num_puzzles`, without end."""
 
     def __init__(self, config: SharedConfig) -> None:
         super().__init__(config)
@@ -261,39 +192,13 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
 
         ValueError for a puzzle that leaves no room for a response.
         """
-        if self.config.task.success is not None:
-            return self.follow(self.config.task.success)
-        return map(self.make_task, self.config.source(self.config.knobs).rows())
-
-    def follow(self, success: Path) -> Iterator[PuzzleTask]:
-        """Yield tasks at the level that the file of rewards leads to by then.
-
-        A knob that is given keeps its value at every level. What has been answered at a level
-        before, by what the file tells at first, does not come again.
-        """
-        config, rewards = self.config, read_rewards(success)
-        climb = Climb(highest_level(config.record), config.window, config.rise, config.fall)
-        before = next(rewards)
-        answered = Counter(level for level, _ in before)
-        streams: dict[int, Iterator[dict[str, Any]]] = {}
-        for new in chain([before], rewards):
-            for level, reward in new:
-                climb.tell(level, reward)
-            if climb.level not in streams:
-                knobs = at_level(config.record, climb.level) | config.knobs
-                cells = len(config.source(knobs).selection.cells)
-                first = -(-answered[climb.level] // cells)
-                streams[climb.level] = config.source(knobs, first).rows()
-            yield self.make_task(next(streams[climb.level]), climb.level)
-
-    def make_task(self, row: dict[str, Any], level: int | None = None) -> PuzzleTask:
-        """Return a puzzle as a task; ValueError if its prompt leaves no room for a response."""
         budget, k = self.config.context_budget, self.config.k
-        row = row if k is None else make_conversation(row, k, self.config.history)
-        prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
-        share = self.share(prompt, budget)
-        budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
-        columns = {name: value for name, value in row.items() if name != "puzzle"}
-        about = {"id": row["id"], "name": row["id"], "prompt": prompt, "level": level}
-        data = PuzzleData(row=columns, **about, **asdict(share))
-        return PuzzleTask(data, self.config.task)
+        for puzzle in self.config.source().rows():
+            row = puzzle if k is None else make_conversation(puzzle, k, self.config.history)
+            prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
+            share = self.share(prompt, budget)
+            budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
+            columns = {name: value for name, value in row.items() if name != "puzzle"}
+            about = {"id": row["id"], "name": row["id"], "prompt": prompt}
+            data = PuzzleData(row=columns, **about, **asdict(share))
+            yield PuzzleTask(data, self.config.task)

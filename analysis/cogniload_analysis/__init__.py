@@ -14,7 +14,6 @@ from cogniload_analysis.cogniload.glm import (
     fit_interactions,
     fit_load_glm,
 )
-from cogniload_analysis.cogniload.hazard import StepHazard, add_steps, fit_step_hazard
 from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
 from cogniload_analysis.cogniload.sections.attempts import accuracy_by_attempts
 from cogniload_analysis.cogniload.sections.budgets import budget_curve
@@ -61,13 +60,11 @@ __all__ = [
     "LoadMeans",
     "RepeatedSampling",
     "RhoComparison",
-    "StepHazard",
     "Threshold",
     "Thresholds",
     "Why",
     "accuracy_by_attempts",
     "accuracy_table",
-    "add_steps",
     "budget_curve",
     "capacity_thresholds",
     "compare_rho_terms",
@@ -78,7 +75,6 @@ __all__ = [
     "fit_interactions",
     "fit_load_glm",
     "fit_repeated_sampling",
-    "fit_step_hazard",
     "goodness_of_fit",
     "n_eff_by_attempts",
     "outcome_table",

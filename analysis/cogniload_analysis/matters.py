@@ -73,14 +73,15 @@ def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
     if "id" in frame:
         puzzles = puzzles.groupby(frame["id"].astype(str)).mean()
     right = puzzles["correct"]
-    bands = {load: _number_bands(puzzles[load.name]) for load in loads}
-    varying = [load for load in loads if bands[load].max() > 0]
+    varying = [load for load in loads if puzzles[load.name].nunique() > 1]
+    bands = {load: _number_bands(puzzles[load.name]) for load in varying}
     held = {load: np.eye(bands[load].max() + 1)[bands[load], 1:] for load in varying}
+    tests = sum(band.max() > 0 for band in bands.values())
     effects = []
     for load in varying:
         others = [held[other] for other in varying if other is not load]
         without = np.column_stack([np.ones(len(right)), *others])
-        own = bands[load][:, None] if load.harder else held[load]
+        own = bands[load][:, None] if load.harder and bands[load].any() else held[load]
         fits = [OLS(right, design).fit() for design in (np.hstack([without, own]), without)]
         with np.errstate(divide="ignore", invalid="ignore"):  # of answers without any variance
             _, p, freedom = fits[0].compare_f_test(fits[1])
@@ -88,7 +89,7 @@ def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
             least=(load.name, "min"), most=(load.name, "max"), accuracy=("correct", "mean")
         )
         known = freedom > 0 and not np.isnan(p)
-        effects.append(Effect(load, shown, min(1.0, float(p) * len(varying)) if known else 1.0))
+        effects.append(Effect(load, shown, min(1.0, float(p) * tests) if known else 1.0))
     return effects
 
 
@@ -118,7 +119,8 @@ def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
     """
     if "chance" not in frame or frame["chance"].isna().any():
         return False
-    levels = [rows for load in loads for _, rows in frame.groupby(load.name, observed=True)]
+    varying = [load.name for load in loads if frame[load.name].nunique() > 1]
+    levels = [rows for load in varying for _, rows in frame.groupby(load, observed=True)]
     tests = [
         binom.sf(rows["correct"].sum() - 1, len(rows), rows["chance"].mean())
         for rows in (frame, *levels)

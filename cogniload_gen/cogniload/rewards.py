@@ -5,7 +5,7 @@ What they promise:
 - **Answer**: 1 for a response that is correct by the paper's scorer (Appendix D), names no other
   option in the sentences that the scorer reads, and is plain from the sentence of the answer on:
   accuracy alone would pay for a sentence that lists all values, for another guess in each of three
-  places, and for "Ann is wearing a red hat, or not". Nor does a sentence right before it doubt it.
+  places, and for "Ann is wearing a red hat, or not".
 - **Steps**: how far into the puzzle the response's own tracking stays right, whatever its answer.
   Every further right statement pays, so that a trace with 90 % right statements ranks above one
   with 10 %. A trace with an error in its first statement earns nothing, and so does what says
@@ -22,8 +22,8 @@ or as "hat: blue"; values without a mention stay as they were. The lines count i
 statements. A second line for the same statement corrects the first; a later one that contradicts it
 leaves it without a state. So does a line that gives two values for a category, or that names any
 other value beside; one with a word that a plain statement has no need of (data/rewards.toml), such
-as a hedge or a denial; one that says that nothing applies, and tells a change; and a remark after
-it that gives another state than this line and the next, for the PoI or for nobody. Any other line
+as a hedge or a denial; and a remark after it that names a value which neither this line nor the
+next one gives, for the PoI or for nobody. Any other line
 must be plain, too, or nothing is paid: it may have the words of talk, those of the puzzle, and no
 denial but of a statement that changes nothing. It could take all the others back. With the
 PoI's values all right after statements 1 to run, half of the reward is run / N and half the
@@ -38,6 +38,7 @@ from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
+from cogniload_gen.claims import HEDGE, TALK, beyond_blind
 from cogniload_gen.cogniload.ontology import WORDS, read_table
 from cogniload_gen.cogniload.score import (
     MARKS,
@@ -52,7 +53,6 @@ from cogniload_gen.cogniload.score import (
     value_categories,
 )
 from cogniload_gen.cogniload.solve import State, solve_steps
-from cogniload_gen.responses.claims import DOUBTS, HEDGE, TALK, beyond_blind
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
@@ -71,16 +71,10 @@ IDLE = re.compile(r"\b(?:skip\w*|irrelevant|unaffected|untouched)\b")
 DENIAL = re.compile(rf"{VERDICT.pattern}|{IDLE.pattern}")
 """What says that a statement changes nothing."""
 
-REQUIRED = re.compile(r"\b(?:condition|requir)")
-"""What a clause is about that begins with what a statement needs."""
-
 STRANGE = re.compile(
     r"[^\w\s.,;:'’=→&|–—-]|:-|(?<!statement )(?<!step )\b\d|\bso on\b|\b(?:was|been)\W*$"
 )
 """What a plain line has none of, besides words that are not plain."""
-
-AHEAD = re.compile(r"\b(?:below|follow\w*|next)\b")
-"""What makes a sentence one about the text that follows it."""
 
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
@@ -92,10 +86,6 @@ SO = re.compile(r"\b(?:so|therefore|thus|hence)\b")
 
 FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
 """What stands before a value that the PoI had."""
-
-OF_STATEMENT = re.compile(r"\b(?:people|person|condition)s?\b")
-"""What stands in a line about a statement, or about nobody."""
-
 
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
 PLAIN = frozenset(read_table("rewards")["plain"].split()).union(
@@ -111,8 +101,7 @@ class History(NamedTuple):
     `poi` is the PoI's lowercase name, `names` the pattern of everyone's, `states` are the PoI's
     states from the initial one on, `values` are the puzzle's values by their spellings, `named` is
     the pattern of these, `plain` are the words of a plain line, `talk` those of lines that track
-    nothing, `copy` the puzzle's lines, and `blind` is what the better of two blind strategies
-    reaches.
+    nothing, and `blind` is what the better of two blind strategies reaches.
     """
 
     poi: str
@@ -122,7 +111,6 @@ class History(NamedTuple):
     named: re.Pattern
     plain: frozenset[str]
     talk: frozenset[str]
-    copy: frozenset[str]
     blind: float
 
 
@@ -139,14 +127,8 @@ def poi_history(puzzle: str) -> History:
     values = spellings(value_categories(solution, tuple(states[0])))
     plain = PLAIN.union(*(spelling.split() for spelling in values), names.split("|"))
     talk = plain | known_words(puzzle)
-    copy = frozenset(lines_of(puzzle))
     named = re.compile(rf"\b({names})\b"), states, values, naming(values)
-    return History(solution.poi.lower(), *named, plain, talk, copy, blind)
-
-
-def lines_of(text: str) -> list[str]:
-    """Return the lines of a text in lowercase, without marks."""
-    return [line.strip() for line in MARKS.sub(" ", text.lower()).splitlines()]
+    return History(solution.poi.lower(), *named, plain, talk, blind)
 
 
 def words_of(text: str) -> set[str]:
@@ -161,14 +143,6 @@ def naming(values: Iterable[str]) -> re.Pattern:
     """
     longest_first = sorted(map(re.escape, values), key=len, reverse=True)
     return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(longest_first)})" if longest_first else "(?!)")
-
-
-def clause(text: str, place: int) -> str:
-    """Return a lowercase text from where the sentence, or the conclusion, of a place in it begins.
-
-    Without what only denies that a statement applies.
-    """
-    return VERDICT.sub(" ", MARKS.sub(" ", text[start_of(text, place) :]))
 
 
 def start_of(text: str, place: int) -> int:
@@ -189,21 +163,15 @@ def answer_reward(response: str, row: Row) -> float:
         return 0.0
     answer = columns["answer"].lower()
     windows = sentence_windows(response, poi=columns["poi"], category=columns["category"])
-    lower, place = response.lower(), score.evidence[0]
-    begin = start_of(lower, place)
-    lead = lower[begin:place]
+    lower = response.lower()
     forms = "|".join(map(re.escape, spellings_of(answer)))
     own = re.compile(rf"(?<![\w-])(?:{forms})(?:e?s)?(?![^\W_])")
-    rest = own.sub(" ", MARKS.sub(" ", lower[begin:]))
+    rest = own.sub(" ", MARKS.sub(" ", lower[start_of(lower, score.evidence[0]) :]))
     read, mentions = own.subn(" ", MARKS.sub(" ", "\n".join(window.text for window in windows)))
     others = {option.lower() for option in columns["options"]} - {answer}
     several = naming(others).search(f"{read}\n{rest}")
     known = known_words(f"{row.get('puzzle', '')}\n{columns['poi']}")
-    plain = is_talk(rest, False, known) and not (HEDGE.search(rest) or REQUIRED.search(lead))
-    before = MARKS.sub(" ", lower[start_of(lower, max(0, begin - 2)) : begin])
-    remark = not (naming([answer, *others]).search(before) or re.search(r"\d|\n", before))
-    doubted = DOUBTS.search(before) and (remark or AHEAD.search(before))
-    return float(mentions > 0 and not several and plain and not doubted)
+    return float(mentions > 0 and not several and is_talk(rest, False, known))
 
 
 def state_reward(response: str, row: Row) -> float:
@@ -236,38 +204,32 @@ def tracked_states(response: str, history: History) -> list[Told]:
     """
     nothing: Told = dict.fromkeys(history.states[0])
     states: list[Told] = [{**history.states[0]}]
-    against: Told = {}  # what a line without a number tells, other than the last state
-    stray: set[str] = set()  # values in such a line that the last state has not
-    for line in lines_of(response):
+    stray: set[str] = set()  # values in a line without a number that the last state has not
+    for line in MARKS.sub(" ", response.lower()).splitlines():
         entry, last = ENTRY.match(line), len(states) - 1
         number = int(entry[1]) if entry else 0
         values = None
         if entry and 0 < number <= min(last + 1, len(history.states) - 1):
             values = told_values(entry[2], states[min(number, last)], states[number - 1], history)
-        if values is None and line not in history.copy:
+        if values is None:
             text, ahead = (entry[2], number > last) if entry else (line, False)
             if not is_talk(text, ahead or states[-1] in states[-2:-1], history.talk):
                 return [nothing]
-            about = about_poi(text, history) or AboutPoi(text, text, text)
-            others = about.words is text and history.names.search(text)
-            if last and not (ahead or others or OF_STATEMENT.search(text)):
-                remark = mentioned(about.words, history)
-                named = {history.values[match[0]] for match in history.named.finditer(about.words)}
-                if remark.items() - states[-1].items():
-                    against = remark
+            about = about_poi(text, history)
+            if last and not ahead and (about or not history.names.search(text)):
+                words = about.words if about else text
+                named = {history.values[match[0]] for match in history.named.finditer(words)}
                 stray |= named - {*states[-1].values()}
-        elif values is None:
-            continue
         elif number < last:
             if values.items() - states[number].items():
                 states[number] = nothing
         else:
             after = {**states[-1], **values}
-            if number > last and (against.items() - after.items() or stray - {*after.values()}):
+            if number > last and stray - {*after.values()}:
                 states[-1] = nothing
             states[number:] = [after]  # the next one, or the last one corrected
-            against, stray = {}, set()
-    if len(against) > 1 or len(stray) > 1:  # a single value may be the answer, which is paid apart
+            stray = set()
+    if len(stray) > 1:  # a single value may be the answer, which is paid apart
         return [nothing]
     return states
 
@@ -314,8 +276,8 @@ def about_poi(text: str, history: History) -> AboutPoi | None:
     if not parts:
         return None
     words = "\n".join(text[start:end] for start, end in parts)
-    place = parts[0][0]
-    return AboutPoi(words, text[start_of(text, place) : place], clause(text, place))
+    start, place = start_of(text, parts[0][0]), parts[0][0]
+    return AboutPoi(words, text[start:place], MARKS.sub(" ", text[start:]))
 
 
 def mentioned(words: str, history: History) -> Told:
@@ -345,9 +307,7 @@ def told_values(text: str, state: Told, before: Told, history: History) -> Told 
     after = state | values
     end = max((match.end() for match in history.named.finditer(about.words)), default=0)
     denied = DENIAL.search(about.lead) or DENIAL.search(SO.split(about.words[end:], maxsplit=1)[0])
-    changed = after != before and (denied or DENIAL.search(about.words))
     plain = history.plain.issuperset(words_of(about.clause)) and not STRANGE.search(about.clause)
-    odd = not plain or REQUIRED.search(about.lead) or changed or (end and denied)
-    if odd or strange(about.words, after, history, before):
+    if not plain or (end and denied) or strange(about.words, after, history, before):
         return dict.fromkeys(state)
     return values

@@ -8,9 +8,9 @@ Two conditions of the paper follow from others and have no line of their own her
 response has an empty last sentence, and a sentence that holds an alternative is not empty.
 
 Responses to puzzles in other languages are read by the same rules with the words of that language
-(data/languages/LANGUAGE/reading.toml): its own qualifiers, its own marks for the full stop and the
-parentheses, and the spellings of a value, inflected forms among them. There accents do not count,
-and the language says where a spelling must begin and end.
+(data/languages/LANGUAGE): its own qualifiers and marks for the full stop and the parentheses
+(reading.toml), and the spellings of a value, inflected forms among them (synonyms.toml). There
+accents do not count, and the language says where a spelling must begin and end.
 """
 
 import re
@@ -23,6 +23,7 @@ from reprlib import repr as brief
 from typing import Any, NamedTuple, Unpack
 
 from cogniload_gen.benchmark import Counts, Row, Score
+from cogniload_gen.budget import CONTEXT_BUDGET, is_cut_off
 from cogniload_gen.checks import check_choice, check_columns, check_texts
 from cogniload_gen.cogniload.ontology import (
     CATEGORIES,
@@ -34,7 +35,6 @@ from cogniload_gen.cogniload.ontology import (
 )
 from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.grid import ENGLISH, language_of
-from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
 
 
 class Outcome(StrEnum):
@@ -262,7 +262,7 @@ def fold(text: str, language: str = ENGLISH) -> str:
 @cache
 def _spellings_of(language: str) -> dict[str, frozenset[str]]:
     """Return the accepted spellings of each value (D.4)."""
-    listed = read_language(language, "reading")["spellings"]
+    listed = read_language(language, "synonyms")["spellings"]
     values = {value for category in CATEGORIES for value in vocabulary(category, language)}
     values.update(listed)
     return {
@@ -365,14 +365,14 @@ def value_categories(
 
 def spellings(values: Iterable[str], language: str = ENGLISH) -> dict[str, str]:
     """Return the value of each accepted spelling, in lowercase."""
-    reading, values = read_language(language, "reading"), set(values)
+    synonyms, values = read_language(language, "synonyms"), set(values)
     accepted = {
         term: value
         for value in values
-        for term in reading["spellings"].get(value, "").split("|")
+        for term in synonyms["spellings"].get(value, "").split("|")
         if term
     }
-    meant = reading["also"] | accepted | {value: value for value in values}
+    meant = synonyms["also"] | accepted | {value: value for value in values}
     return {term.lower(): value for term, value in meant.items() if value in values}
 
 

@@ -5,9 +5,9 @@
 **Steps**: the values of the solution's variables. They are read where a response writes them as the
 solution does ("v1 = v4 - 1 = 0", "Define South Zoo's Fox as d; so d = 2.", "South Zoo's Fox = 2"),
 in any order. A variable with two values has none, and so have those of a sentence that hedges or
-denies, or has words that a plain one has no need of (responses/data/claims.toml, and those of the
-puzzle). A sentence without a value that has such words leaves nothing: it could take all back
-("Everything above is false."). The reward is the share of the solution's variables, in its order,
+denies, or has words that a plain one has no need of (data/claims.toml, and those of the puzzle). A
+sentence without a value that has such words leaves nothing: it could take all back ("Everything
+above is false."). The reward is the share of the solution's variables, in its order,
 before the first without its right value. What a blind strategy reaches is worth BLIND at most: to
 copy the values that the puzzle gives, or to give the first variable's value to all.
 """
@@ -18,7 +18,7 @@ from itertools import takewhile
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
-from cogniload_gen.responses.claims import HEDGE, TALK, beyond_blind
+from cogniload_gen.claims import HEDGE, TALK, beyond_blind
 
 SENTENCE = re.compile(r"\n|[.!](?=\s|$)")
 NUMBER = re.compile(r"-?\d{1,9}")

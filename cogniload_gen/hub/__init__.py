@@ -1,12 +1,11 @@
 """Published puzzles: `push` puts them on the Hub, and `verify` makes them again and compares.
 
-What is uploaded - Parquet files, a card, a Croissant file, an eval.yaml - is a pure function of the
-configurations that the repository then holds. So the same push again completes an upload that was
+What is uploaded - Parquet files, a card, an eval.yaml - is a pure function of the configurations
+that the repository then holds. So the same push again completes an upload that was
 interrupted. A folder or repository says which puzzles it holds: in the card, or in the
 manifest.json that `cogniload generate OUT/` writes, with the digest of each file.
 """
 
-import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -25,13 +24,14 @@ from tqdm import tqdm
 from cogniload_gen.benchmarks import solve
 from cogniload_gen.files import one_line, whole_folder
 from cogniload_gen.grid import Source
-from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
+from cogniload_gen.hub.card import data_files, dataset_card, evaluation, read_card
 from cogniload_gen.shards import (
     MANIFEST,
     ROWS_PER_FILE,
     Configuration,
     PuzzleFiles,
     configuration_of,
+    digest,
     merge,
     read_files,
     read_manifest,
@@ -132,8 +132,6 @@ def _published(repo: str, revision: str | None) -> list[Configuration]:
 def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configuration]) -> None:
     """Write what a push of `new` uploads to a repository that then holds `all`."""
     (folder / "README.md").write_text(str(dataset_card(repo, all)), "utf-8")
-    description = json.dumps(croissant(repo, all), indent=2, ensure_ascii=False)
-    (folder / "croissant.json").write_text(description + "\n", "utf-8")
     tasks = evaluation(all)
     if tasks["tasks"]:
         text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
@@ -141,19 +139,16 @@ def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configur
     (folder / new.name).mkdir()
     files = PuzzleFiles(folder / new.name, new, ROWS_PER_FILE)
     for number in tqdm(range(len(files)), unit=" files", disable=None):
-        files.write(number)
+        files.make(number)
 
 
 # --- Verified -------------------------------------------------------------------------------
-
-SHOWN = 10
-"""The differences that are named: one for each row group, at most."""
 
 
 class Verdict(NamedTuple):
     """The rows that should be there, in how many files, and how many rows were made again.
 
-    `differences` are the first of what is wrong, a line each; none if all that was compared is the
+    `differences` are what is wrong, a line for each file; none if all that was compared is the
     same.
     """
 
@@ -170,17 +165,7 @@ class Verdict(NamedTuple):
         return f"is whole: {self.rows} rows in {files}; {made}"
 
 
-class _Group(NamedTuple):
-    """A row group: its file, its number there, its rows, and its first row in the source."""
-
-    file: Path
-    number: int
-    rows: int
-    source: Source
-    start: int
-
-
-_Part = tuple[Configuration, str, list[Path]]
+_Split = tuple[Configuration, str, list[Path]]
 """A configuration, one of its splits, and the files of it."""
 
 
@@ -188,51 +173,48 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     """Compare the rows of `source` with those that the generator makes, and solve every puzzle.
 
     `source` is a folder of `push`, its repository on the Hub (user/name), or a folder of `generate
-    OUT/`, whose files are also compared with their digests. Of the row groups, a share `sample`
-    (above 0, up to 1) is made again, at least one; none where files are missing or changed. A
-    tokenizer by which contexts are measured is loaded only if it is the one given.
+    OUT/`, whose files are also compared with their SHA-256. Of the files, a share `sample` (above
+    0, up to 1) is made again, at least one; none where files are missing or changed. A tokenizer by
+    which contexts are measured is loaded only if it is the one given.
 
-    Raises ValueError if there is no such folder, if what says which puzzles it holds is not ours,
-    of another generator version or of another tokenizer, and for a broken file; FileNotFoundError
-    if it says nothing; OSError if the Hub can't be reached.
+    Raises ValueError for another share, if there is no such folder, if what says which puzzles it
+    holds is not ours, of another generator version or of another tokenizer, and for a broken file;
+    FileNotFoundError if it says nothing; OSError if the Hub can't be reached.
     """
     folder = Path(source)
-    is_generated = (folder / MANIFEST).exists()
-    parts, wrong = (_find_generated if is_generated else _find_pushed)(folder, tokenizer)
-    groups: list[_Group] = []
-    for puzzles, split, files in [] if wrong else parts:
-        groups += (found := _groups(puzzles.source(split), files))
-        if (rows := sum(group.rows for group in found)) != len(puzzles.grid):
+    if not 0 < sample <= 1:
+        raise ValueError(f"sample must be a share above 0 and up to 1, got {brief(sample)}")
+    find = _find_generated if (folder / MANIFEST).exists() else _find_pushed
+    splits, wrong = find(folder, tokenizer)
+    files: list[tuple[Path, Source, int, int]] = []
+    for puzzles, split, paths in [] if wrong else splits:
+        made, start = puzzles.source(split), 0
+        for path in paths:
+            with reading(path):
+                stop = start + pq.read_metadata(path).num_rows
+            files.append((path, made, start, stop))
+            start = stop
+        if start != len(puzzles.grid):
             of = data_files(puzzles, split)
-            wrong.append(f"{of} must have {len(puzzles.grid)} rows, got {rows}")
-    made_again, count = 0, ceil(sample * len(groups))
-    chosen = [groups[place * len(groups) // count] for place in range(count)]
-    for group in tqdm([] if wrong else chosen, unit=" row groups", disable=None):
-        if len(wrong) < SHOWN:
-            wrong += _differences(group)
-            made_again += group.rows
-    rows = sum(len(puzzles.grid) for puzzles, *_ in parts)
-    return Verdict(rows, sum(len(files) for *_, files in parts), made_again, wrong[:SHOWN])
+            wrong.append(f"{of} must have {len(puzzles.grid)} rows, got {start}")
+    count = ceil(sample * len(files))
+    chosen = [] if wrong else [files[place * len(files) // count] for place in range(count)]
+    for path, made, start, stop in tqdm(chosen, unit=" files", disable=None):
+        wrong += _differences(path, pa.concat_tables(made.tables(start, stop)))
+    rows = sum(len(puzzles.grid) for puzzles, *_ in splits)
+    made_again = sum(stop - start for *_, start, stop in chosen)
+    return Verdict(rows, sum(len(paths) for *_, paths in splits), made_again, wrong)
 
 
-def check_share(share: Any) -> float:
-    """Return 0.01 of "1%", and 1 of None."""
-    match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", "100%" if share is None else str(share))
-    if not match or not 0 < float(match[1]) <= 100:
-        allowed = "a percentage above 0% and up to 100%, such as 1%"
-        raise ValueError(f"--sample must be {allowed}, got {brief(share)}")
-    return float(match[1]) / 100
-
-
-def _differences(group: _Group) -> Iterator[str]:
-    where = f"{group.file.parent.name}/{group.file.name}"
-    with reading(group.file), pq.ParquetFile(group.file) as file:
-        there = file.read_row_group(group.number)
-    made = pa.concat_tables(group.source.tables(group.start, group.start + group.rows))
+def _differences(path: Path, made: pa.Table) -> Iterator[str]:
+    """Yield a line where a file is not as made, or where the solver finds another answer."""
+    where = f"{path.parent.name}/{path.name}"
+    with reading(path):
+        there = pq.read_table(path)
     if not there.equals(made):
-        rows = range(group.rows)
-        first = next(row for row in rows if not there.slice(row, 1).equals(made.slice(row, 1)))
-        yield f"{where} row {group.start + first} is not as made"
+        pairs = enumerate(zip(there.to_pylist(), made.to_pylist(), strict=True))
+        first = next((row for row, (one, other) in pairs if one != other), 0)
+        yield f"{where} row {first} is not as made"
         return
     for row in there.select(["id", "puzzle", "answer"]).to_pylist():
         if solve(row["puzzle"]) != row["answer"]:
@@ -251,24 +233,19 @@ def _check(puzzles: Configuration, source: Path, tokenizer: str | None) -> None:
         raise ValueError(f"{of} measures by the tokenizer {brief(measure)}: {hint}")
 
 
-def _find_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Part], list[str]]:
+def _find_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Split], list[str]]:
     files = read_files(folder)
     _check(files.configuration, folder, tokenizer)
-    strays = sorted({path.name for path in folder.glob("*.parquet")} - {*files.names})
-    wrong = [f"{folder / stray} is not of these puzzles" for stray in strays]
-    if "files" not in read_manifest(folder):
-        there = sum((folder / name).exists() for name in files.names)
-        so_far = f"{there} of {len(files)} files are there; the same generate command goes on"
-        wrong = [f"{folder}: {so_far}"]
     paths = [folder / name for name in files.names]
-    for number, path in enumerate([] if wrong else paths):
-        if not files.is_whole(number):
-            how = "has changed since it was written" if path.exists() else "is missing"
-            wrong.append(f"{path} {how}")
+    wrong = [f"{path} is missing" for path in paths if not path.exists()]
+    if not wrong:
+        digests = read_manifest(folder).get("sha256") or {}
+        changed = [path for path in paths if digests.get(path.name) != digest(path)]
+        wrong = [f"{path} has changed since it was written" for path in changed]
     return [(files.configuration, files.grid.split, paths)], wrong
 
 
-def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Part], list[str]]:
+def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Split], list[str]]:
     folder = source
     if not source.is_dir():
         if source.exists() or not REPOSITORY.fullmatch(str(source)):
@@ -284,18 +261,6 @@ def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Part], list
         patterns = [data_files(*each) for each in splits]
         folder = _download(str(source), patterns, revision=folder.name)
     return [(*each, sorted(folder.glob(data_files(*each)))) for each in splits], []
-
-
-def _groups(source: Source, files: list[Path]) -> list[_Group]:
-    groups, start = [], 0
-    for file in files:
-        with reading(file):
-            about = pq.read_metadata(file)
-        for number in range(about.num_row_groups):
-            rows = about.row_group(number).num_rows
-            groups.append(_Group(file, number, rows, source, start))
-            start += rows
-    return groups
 
 
 def _download(repo: str, patterns: list[str], revision: str | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Published configurations -> the card, Croissant file and eval.yaml of their repository.
+"""Published configurations -> the card and eval.yaml of their repository.
 
 The card's metadata holds, under `puzzles`, the parameters of every set: what `cogniload verify`
 makes the rows again from, and what a later push adds its own to.
@@ -10,9 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
@@ -20,7 +18,7 @@ from cogniload_gen.files import MALFORMED, read_words
 from cogniload_gen.shards import Configuration, read_entry, splits_of
 
 CANARY = "COGNILOAD BENCHMARK DATA, NOT FOR TRAINING: GUID 8c1f6a52-3e0d-4f7b-9b64-d2a7c05e91f3"
-"""Stands in the card and the Croissant file of all that is published, but for train splits alone.
+"""Stands in the card of all that is published, but for train splits alone.
 
 A corpus that holds it holds published puzzles, or a page about them, and a model that completes it
 has seen them. The puzzles themselves don't carry it, since a prompt is the paper's text alone. It
@@ -28,10 +26,6 @@ never changes.
 """
 
 DATA = files(__package__) / "data"
-TEMPLATES = Environment(
-    loader=PackageLoader(__package__, "data"), undefined=StrictUndefined, autoescape=True
-)
-TEMPLATES.policies["json.dumps_kwargs"] = {"sort_keys": False}
 
 BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
 SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
@@ -42,8 +36,6 @@ SAMPLE_LINES = 60
 
 FIXED = read_words(__package__, "card")
 """What is the same in each card and each eval.yaml."""
-
-CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(): "sc:Float"}
 
 
 def data_files(puzzles: Configuration, split: str) -> str:
@@ -84,28 +76,6 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     )
 
 
-def croissant(repo: str, configurations: list[Configuration]) -> dict:
-    """Return the Croissant description (MLCommons, 1.0) of a repository.
-
-    Of each split it describes the columns of numbers, texts and lists of them; what `trace` adds
-    as lists within lists has no place in Croissant 1.0.
-    """
-    about = _about(configurations)
-    citations = dict.fromkeys(each["citation"] for each in about["benchmarks"])
-    made = TEMPLATES.get_template("croissant.json").render(
-        about,
-        name=repo.rpartition("/")[2],
-        description=f"{about['summary']} {about['canary']}",
-        url=f"https://huggingface.co/datasets/{repo}",
-        version=max(puzzles.grid.version for puzzles in configurations),
-        citation=" ".join(" ".join(citations).split()),
-        splits=splits_of(configurations),
-        data_files=data_files,
-        columns=_croissant_columns,
-    )
-    return dict(json.loads(made))
-
-
 def evaluation(configurations: list[Configuration]) -> dict:
     """Return the eval.yaml of a repository, by which the Hub shows a benchmark and Inspect runs it.
 
@@ -113,12 +83,25 @@ def evaluation(configurations: list[Configuration]) -> dict:
     takes no scorers but its own from a file: each benchmark names the nearest to its rules.
     """
     about = _about(configurations)
-    made = TEMPLATES.get_template("evaluation.json").render(
-        name=about["name"],
-        description=f"{about['summary']} {FIXED['nearest_scorer']}",
-        configurations=[puzzles for puzzles in configurations if "test" in puzzles.splits],
-    )
-    return dict(json.loads(made))
+    tasks = [
+        {
+            "id": puzzles.name,
+            "config": puzzles.name,
+            "split": "test",
+            "field_spec": {
+                "input": "puzzle",
+                "target": "answer",
+                "metadata": ["id", *(knob.name for knob in puzzles.benchmark.knobs)],
+            },
+            "solvers": [{"name": "generate"}],
+            "scorers": [puzzles.benchmark.words.get("scorer", {"name": "includes"})],
+        }
+        for puzzles in configurations
+        if "test" in puzzles.splits
+    ]
+    description = f"{about['summary']} {FIXED['nearest_scorer']}"
+    framework = {"evaluation_framework": "inspect-ai"}
+    return {"name": about["name"], "description": description} | framework | {"tasks": tasks}
 
 
 def read_card(card: Path, source: str) -> list[Configuration]:
@@ -172,16 +155,3 @@ def _example(configurations: list[Configuration]) -> dict:
     if len(lines) > SAMPLE_LINES:
         lines[SAMPLE_LINES - 10 : -5] = ["..."]
     return {"puzzle": "\n".join(lines), "answer": row["answer"]}
-
-
-def _croissant_columns(puzzles: Configuration) -> list[dict]:
-    """Return what Croissant says of the columns of a configuration that it has types for."""
-    columns = []
-    for column in puzzles.schema:
-        repeated = pa.types.is_list(column.type)
-        kind = column.type.value_type if repeated else column.type
-        if kind in CROISSANT_TYPES:
-            meaning = puzzles.benchmark.words["columns"][column.name]
-            about = {"name": column.name, "description": meaning}
-            columns.append(about | {"type": CROISSANT_TYPES[kind], "repeated": repeated})
-    return columns

@@ -17,15 +17,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_gen.checks import check_shard
-from cogniload_gen.files import whole_file
-from cogniload_gen.responses.context_budget import (
+from cogniload_gen.budget import (
     CONTEXT_BUDGET,
     Share,
     check_context_budget,
     check_fit,
     response_limit,
 )
+from cogniload_gen.checks import check_shard
+from cogniload_gen.files import whole_file
 from cogniload_gen.tables import find_tables, read_puzzles
 
 

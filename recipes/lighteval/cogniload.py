@@ -15,7 +15,7 @@ from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 from cogniload_gen import benchmarks
-from cogniload_gen.responses.context_budget import CONTEXT_BUDGET
+from cogniload_gen.budget import CONTEXT_BUDGET
 
 DATASET = os.environ["COGNILOAD_DATASET"]
 

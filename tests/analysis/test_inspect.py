@@ -191,16 +191,13 @@ def test_samples_that_ended_with_an_error_are_left_out_and_counted(logs, tmp_pat
     assert read_samples(file)["lost"].tolist() == [1] * (before - 1)
 
 
-def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
+def test_nothing_is_overwritten_unasked(results, logs, capsys):
     before = {file: file.read_bytes() for file in logs.iterdir()}
     view = ["view", str(results), "--out", str(logs)]
     assert_refused(capsys, "exists", *view)
     assert main([*view, "--force"]) == 0
     assert before.keys() == set(logs.iterdir())
     assert "next     inspect view --log-dir" in capsys.readouterr().out
-    for site in (logs / "site", tmp_path):
-        assert main([*view, "--force", "--bundle", str(site)]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):

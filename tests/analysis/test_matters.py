@@ -50,9 +50,16 @@ def test_the_load_that_lowers_accuracy_is_named_with_its_levels(load):
     assert say_breaks(load_effects(frame, LOADS)).startswith(said)
 
 
+def test_a_load_of_one_level_is_no_test_of_chance():
+    """Half of 20 puzzles at 1 of 4: more than chance, but not if each load were a further test."""
+    frame = pd.DataFrame({"d": 1, "N": 5, "rho": 0.5, "chance": 0.25, "correct": [1, 0] * 10})
+    assert not is_at_chance(frame, LOADS)
+
+
 def test_one_load_or_one_accuracy_names_no_load():
     frame = make_frame(3, lambda *_: 0.5)
     assert "none can break" in say_breaks(load_effects(frame[:20], LOADS))
+    assert "No load is known" in say_breaks(load_effects(frame.iloc[::20], LOADS))  # a few of each
     assert "No load is known" in say_breaks(load_effects(frame.assign(correct=True), LOADS))
     level = [load_effects(make_frame(seed, lambda *_: 0.5), LOADS) for seed in range(200)]
     named = ["No load" not in say_breaks(effects) for effects in level]

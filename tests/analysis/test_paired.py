@@ -10,7 +10,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cogniload_analysis.compare.paired import (
-    anytime_p,
     compare_few_pairs,
     compare_groups,
     compare_means,
@@ -107,14 +106,6 @@ def test_unpaired_is_agresti_and_caffos():
     assert found.value == pytest.approx(0.12)
 
 
-def test_p_and_the_interval_of_few_are_of_one_t():
-    """With as many degrees of freedom as both sides have puzzles, less two."""
-    first, second = np.repeat([1, 0], [3, 2]), np.repeat([1, 0], [1, 5])
-    found = compare_groups(first, second, (np.ones(5), np.ones(6)))
-    error = (found.low + found.high) / 2 / student.isf(found.p / 2, 9)
-    assert found.high - found.low == pytest.approx(2 * student.ppf(0.975, 9) * error)
-
-
 def test_weights_give_cells_the_same_say():
     """One model answered the hard cell ten times as often: the cells' own differences count."""
     first = np.repeat([1, 0, 1, 0], [80, 20, 30, 70])
@@ -173,28 +164,3 @@ def test_the_puzzles_needed_tell_the_difference_as_often_as_they_should():
     told = (compare_pairs(over, under, puzzles).p < 0.05).sum()
     low, high = binom.interval(0.999, 4000, 0.8)
     assert low <= told <= high
-
-
-@pytest.mark.parametrize(
-    "counted", [(0, 0), (1, 0), (6, 6), (3, 11), (40, 22), (0, 25), (700, 500)]
-)
-def test_the_anytime_p_is_one_over_the_integral_of_likelihood_ratios(counted):
-    first, second = counted
-    shares = np.linspace(0, 1, 200_001)[1:-1]
-    prior = 30 * shares**2 * (1 - shares) ** 2
-    ratios = np.exp(first * np.log(2 * shares) + second * np.log(2 * (1 - shares)))
-    mixture = (prior * ratios).mean()
-    assert anytime_p(first, second) == pytest.approx(min(1, 1 / mixture), rel=1e-3)
-    assert anytime_p(second, first) == anytime_p(first, second)
-
-
-def test_peeking_at_every_pair_alarms_in_at_most_5_percent():
-    (first,), (second,), _ = answer(0, 1, 7)
-    over, under = (first & ~second).cumsum(axis=1), (second & ~first).cumsum(axis=1)
-    assert (anytime_p(over, under) < 0.05).any(axis=1).mean() <= 0.05
-    # McNemar's test, made for one look, does not hold.
-    naive = compare_pairs(over, under, np.arange(1, PUZZLES + 1)).p
-    assert (naive[:, 30:] < 0.05).any(axis=1).mean() > 0.15
-    (first,), (second,), _ = answer(0.1, 1, 8)
-    over, under = (first & ~second).cumsum(axis=1), (second & ~first).cumsum(axis=1)
-    assert (anytime_p(over, under) < 0.05).any(axis=1).mean() > 0.8

@@ -19,8 +19,7 @@ from cogniload_analysis.compare.causes import (
     share_slips,
     show_causes,
 )
-from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
-from cogniload_analysis.frame import Load
+from cogniload_analysis.compare.why import FAILED, SOLVED, split_id
 
 STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
 
@@ -230,49 +229,6 @@ def test_the_same_verdict_whatever_the_order_and_further_attempts():
     verdict = explain_failures(frame).verdict
     assert explain_failures(mixed).verdict == explain_failures(frame, later).verdict == verdict
     assert len(verdict) <= 5
-
-
-N, RHO = Load("N", "N"), Load("rho", "ρ [%]", percent=True)
-
-
-def by_level(*levels, **cured):
-    """Failures at levels of N, as many of each as there are cures of `needles` and of `again`."""
-    parts = []
-    for place, level in enumerate(levels):
-        marks = {change: marks[place] for change, marks in cured.items()}
-        part = frame_of(original="0" * len(marks["needles"]), **marks).assign(N=level, rho=0.5)
-        parts.append(part.assign(id=part["id"].str.replace("p-", f"N{level}-")))
-    return pd.concat(parts, ignore_index=True)
-
-
-def test_effects_by_load_are_those_of_the_failures_of_each_band():
-    needles = ["1" * 2 + "0" * 10, "1" * 6 + "0" * 6, "1" * 12]
-    again = ["1" + "0" * 11] * 3
-    frame = by_level(20, 50, 100, needles=needles, again=again)
-    rows = effects_by_load(frame, [RHO, N])
-    assert {*rows["load"]} == {"N"}  # rho has one level
-    assert {*rows["levels"]} == {"20, 50, 100"}
-    mine = rows[rows["change"] == "needles"]
-    assert mine["difference"].tolist() == pytest.approx([1 / 12, 5 / 12, 11 / 12])
-    assert (mine["low"] < mine["difference"]).all()
-    assert mine["p_trend"].max() < 0.001
-    assert rows[rows["change"] == "again"]["p_trend"].tolist() == pytest.approx([1] * 3)
-    alone = explain_failures(frame[frame["N"] == 50]).effects
-    part = alone[alone["change"] == "needles"].iloc[0]
-    assert mine.iloc[1][["low", "high", "p"]].tolist() == part[["low", "high", "p"]].tolist()
-
-
-def test_bands_of_too_few_failures_are_left_out_and_many_levels_are_joined():
-    few = by_level(20, 50, 100, needles=["1" * 9, "0" * 10, "1" * 10])
-    assert effects_by_load(few, [N])["band"].tolist() == [1, 2]
-    assert effects_by_load(by_level(20, 50, needles=["1" * 9, "0" * 10]), [N]).empty
-    alike = by_level(20, 50, needles=["1" * 10] * 2)
-    assert effects_by_load(alike, [N])["p_trend"].tolist() == [1, 1]
-    many = by_level(*range(10, 70, 10), needles=["0" * 5] * 3 + ["1" * 5] * 3)
-    rows = effects_by_load(many, [N])
-    assert {*rows["levels"]} == {"10 to 20, 30 to 40, 50 to 60"}
-    assert rows["puzzles"].tolist() == [10] * 3
-    assert rows["difference"].tolist() == [0, 0.5, 1]
 
 
 def test_what_has_no_twins_is_refused():

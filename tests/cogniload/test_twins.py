@@ -8,13 +8,11 @@ from itertools import pairwise
 import pytest
 
 from cogniload_analysis.samples.read import read_chance
-from cogniload_dataset import load_dataset
-from cogniload_gen import benchmarks, generate_puzzles, read_steps, score, solve
+from cogniload_gen import generate_puzzles, read_steps, score, solve
 from cogniload_gen.cogniload.knobs import TWIN
 from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.rewards import state_reward
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.task_puzzles import published_puzzles
 
 GRID = {"d": range(1, 13), "N": [4, 9, 30], "rho": [5, 40, 95], "num_puzzles": 3}
 TWINS = [
@@ -151,26 +149,9 @@ def test_hay_is_new_and_the_needles_stay(originals, twins, hay):
         assert sum(applies) == twin["needles"] == row["needles"]
 
 
-def test_added_hay_applies_to_someone_nearly_always(twins):
-    applies = []
-    for row in twins["hay=40"]:
-        solution = solve_steps(row["puzzle"])
-        for (conditions, _), people in zip(solution.statements, solution.states, strict=False):
-            if row["d"] > 2:
-                met = any(conditions.items() <= state.items() for state in people.values())
-                applies.append(met)
-    assert sum(applies) > 0.98 * len(applies)
-
-
 def sentence(poi, state):
     return (
         f"{poi} " + " and ".join(WORDS[name]["answer"].format(v) for name, v in state.items()) + "."
-    )
-
-
-def bullets(poi, state):
-    return f"{poi} in the end:\n" + "\n".join(
-        f"- {WORDS[name]['noun']}: {v}" for name, v in state.items()
     )
 
 
@@ -182,15 +163,14 @@ def test_the_whole_state_is_scored_whole(twins):
         first, value = next((name, v) for name, v in options if v != gold[name])
         wrong = gold | {first: value}
         assert score(row["answer"], row).correct
-        for write in (sentence, bullets):
-            before = f"{poi} has pink hair.\n{sentence(poi, wrong)}\n\n"
-            right, half = (score(before + write(poi, state), row) for state in (gold, wrong))
-            assert (right.outcome, right.details["state_share"]) == ("correct_valid", 1)
-            assert half.outcome == "wrong_logic"
-            assert half.details["state_share"] == pytest.approx(1 - 1 / row["d"])
-            assert first in half.explanation
-            assert state_reward(before + write(poi, wrong), row) == half.details["state_share"]
-            assert state_reward(f"Perhaps {write(poi, gold)}?", row) == 0
+        before = f"{poi} has pink hair.\n{sentence(poi, wrong)}\n\n"
+        right, half = (score(before + sentence(poi, state), row) for state in (gold, wrong))
+        assert (right.outcome, right.details["state_share"]) == ("correct_valid", 1)
+        assert half.outcome == "wrong_logic"
+        assert half.details["state_share"] == pytest.approx(1 - 1 / row["d"])
+        assert first in half.explanation
+        assert state_reward(before + sentence(poi, wrong), row) == half.details["state_share"]
+        assert state_reward(f"Perhaps {sentence(poi, gold)}?", row) == 0
 
 
 def test_a_response_without_a_state_is_wrong(twins):
@@ -244,11 +224,3 @@ def test_the_solver_refuses_a_false_reminder(twins):
     lines[places[wrong]] = lines[places[wrong + 1]]
     with pytest.raises(ValueError, match=f"line {places[wrong] + 1}: expected a reminder"):
         solve("\n".join(lines))
-
-
-@pytest.mark.parametrize("twin", ["question=state", "only=2"])
-def test_published_twins_pass_the_rules(tmp_path, twin):
-    dataset = load_dataset("cogniload", split="test", d=[1, 3], N=4, rho=40, twin=twin)
-    dataset.to_parquet(tmp_path / "test.parquet")
-    read = published_puzzles(benchmarks.COGNILOAD, str(tmp_path))
-    assert read.to_pylist() == dataset.to_list()

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from limits import within
 
 from cogniload_gen.benchmarks import score
+from cogniload_gen.claims import MOST_WORDS
 from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.reading.steps import read_factor_steps
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
-from cogniload_gen.responses.claims import MOST_WORDS
 
 DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()

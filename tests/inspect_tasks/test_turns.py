@@ -6,10 +6,10 @@ import pytest
 from command_line import refusal
 from harness import random_state_put_back
 from inspect_ai import eval as inspect_eval
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
-from refusals import refused
 from tracker import track
 
 from cogniload_gen.benchmark import planted_turn
@@ -110,7 +110,7 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_a_reply_that_never_came_is_w
     ],
 )
 def test_wrong_parameters_are_refused_in_a_line(parameters, message):
-    with refused(message):
+    with pytest.raises(PrerequisiteError, match=message):
         tasks.cogniload_turns(**PUZZLES | parameters)
 
 

@@ -4,12 +4,10 @@ import pickle
 
 import pytest
 import reasoning_gym
-from reasoning_gym.coaching import CurriculumExperiment, CurriculumExperimentConfig
 from reasoning_gym.factory import create_curriculum, get_score_answer_fn
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
-from cogniload_gen.responses.levels import at_level, highest_level
 
 SMALL = {
     "cogniload": {"d": [1, 3], "N": [5, 20], "rho": 50},
@@ -22,10 +20,6 @@ SIZE = 20
 
 def create(name, **given):
     return reasoning_gym.create_dataset(name, **{"seed": 7, "size": SIZE} | SMALL[name] | given)
-
-
-def benchmark_of(name):
-    return benchmarks.named(name.replace("factor_", "factor-"))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -84,35 +78,20 @@ def test_a_puzzle_that_leaves_no_tokens_is_refused():
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_a_curriculum_steps_through_the_levels(name):
-    curriculum, benchmark = create_curriculum(name), benchmark_of(name)
-    highest = highest_level(benchmark)
-    knobs = at_level(benchmark, 0)
-    assert set(curriculum.attributes) == set(knobs)
+def test_a_curriculum_steps_through_levels_that_the_knobs_take(name):
+    """A knob with fewer levels than others stays at its last."""
+    curriculum, benchmark = create_curriculum(name), benchmarks.named(name.replace("_", "-"))
+    levels = {knob.name: knob.levels for knob in benchmark.knobs if knob.levels}
+    assert set(curriculum.attributes) == set(levels)
+    for knob in benchmark.knobs:
+        assert not knob.levels or knob.check(knob.levels) == knob.levels
+    highest = max(map(len, levels.values())) - 1
     for level in range(highest + 1):
         configuration = curriculum.generate_configuration({"seed": 1, "size": 2})
-        expected = at_level(benchmark, level)
-        assert {knob: getattr(configuration, knob) for knob in knobs} == expected
+        expected = {knob: each[min(level, len(each) - 1)] for knob, each in levels.items()}
+        assert {knob: getattr(configuration, knob) for knob in levels} == expected
         assert (configuration.seed, configuration.size) == (1, 2)
         assert curriculum.increment_global_level() == (level < highest)
-    first = next(iter(knobs))
+    first = next(iter(levels))
     assert curriculum.decrement_attr_level(first)
-    lower = getattr(curriculum.generate_configuration(), first)
-    assert lower == at_level(benchmark, highest - 1)[first]
-
-
-def test_an_experiment_follows_its_curriculum_and_keeps_scores_by_difficulty():
-    curricula = "curricula: {cogniload: {attribute_levels: {'*': 1, rho: 0}}}"
-    configuration = CurriculumExperimentConfig.from_yaml_stream(curricula)
-    experiment = CurriculumExperiment("train", configuration, size=8, seed=3)
-    for place in range(8):
-        entry = experiment.get_dataset_entry(place)
-        entry_id = entry["metadata"]["entry_id"]
-        answer = entry["answer"] if place % 2 else "Who knows?"
-        assert experiment.score_answer_with_id(answer, entry_id) == place % 2
-    ((key, scores),) = experiment.score_board.aggregate()["cogniload"].scores.items()
-    assert key == (("source", "cogniload"), ("N", 10), ("d", 2), ("rho", 90.0))
-    assert sorted(scores) == [0.0] * 4 + [1.0] * 4
-    experiment.update_difficulty("cogniload", "increment")
-    difficulty = experiment.get_dataset_entry(0)["metadata"]["difficulty"]
-    assert difficulty == {"d": 3, "N": 20, "rho": 50.0}
+    assert getattr(curriculum.generate_configuration(), first) == levels[first][-2]

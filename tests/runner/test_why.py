@@ -121,23 +121,6 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, 
     assert not server.requests
 
 
-def test_a_model_by_a_relative_path_is_found_or_named(run, tiny_model, tmp_path, monkeypatch):
-    """As `cogniload demo` leaves it; one line where it can't work, and nothing left."""
-    monkeypatch.chdir(tiny_model.parent)
-    words = ["eval", "--model", "hf", "--tasks", "cogniload_mini", "--output_path", tmp_path / "hf"]
-    words += ["--model_args", f"pretrained={tiny_model.name},dtype=float32", "--device", "cpu"]
-    few = json.dumps({"cogniload": {"d": [1], "N": [5], "rho": [50], "num_puzzles": 2}})
-    words += ["--metadata", few, "--gen_kwargs", "max_gen_toks=4"]
-    assert command(*words)[0] == 0
-    code, out, err = command("why", tmp_path / "hf", "--budget", 6)
-    assert (code, "tried again" in out) == (0, True), err
-    shutil.rmtree(tmp_path / "hf/why")
-    monkeypatch.chdir(tmp_path)
-    code, _, err = command("why", tmp_path / "hf", "--budget", 6)
-    assert (code, "Traceback" in err) == (2, False)
-    assert not (tmp_path / "hf/why").exists()
-
-
 def test_a_puzzle_that_is_not_made_here_is_one_line_and_leaves_nothing(run, server):
     samples = read(run)[1][:6]
     for sample in samples:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 
-from cogniload_gen.responses.context_budget import (
+from cogniload_gen.budget import (
     SMALLEST_BUDGET,
     Share,
     prompt_counter,

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 
 from cogniload_cli import main
 from cogniload_gen import generate_puzzles
-from cogniload_gen.responses.context_budget import response_limit
+from cogniload_gen.budget import response_limit
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "answering" / "answer.py"
 

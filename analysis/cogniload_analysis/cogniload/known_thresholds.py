@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
-from cogniload_analysis.cogniload.capacity.design import estimate_capacity, estimate_ECL50
+from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.glm import LoadGLM, fit_soundly
 from cogniload_analysis.cogniload.loads import LOADS
@@ -109,12 +109,6 @@ def settle_crossing(crossing: Threshold, ends: tuple[float, float], why: str) ->
     if passes or why.startswith((AT_CHANCE, RISES)) or (why and inside):
         return Threshold(status=UNKNOWN)
     return crossing
-
-
-def known_ECL50(frame: pd.DataFrame) -> Threshold:
-    """Return the crossing of ECL50 alone, in half of the time, as `fit_run` has it."""
-    ends = frame["N"].min(), frame["N"].max()
-    return settle_crossing(estimate_ECL50(frame), ends, explain_unknown(frame).get("ECL50", ""))
 
 
 def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:

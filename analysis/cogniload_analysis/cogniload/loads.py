@@ -1,12 +1,10 @@
 """CogniLoad's loads, d, N and rho, as they are read, printed and drawn; its outcomes in words."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cogniload_analysis.display.figures import Panel, Series
 from cogniload_analysis.frame import Load, column, read_count, read_integer
 from cogniload_gen.benchmark import Row
 
@@ -52,26 +50,3 @@ def describe_load(row: Any) -> str:
 def drawn_levels(levels: ArrayLike, load: str) -> np.ndarray:
     """Return where levels of a load are drawn: rho is in percent, as in the paper."""
     return np.asarray(levels, dtype=float) * (100 if load == "rho" else 1)
-
-
-def level_panel(
-    load: str, levels: ArrayLike, series: Sequence[Series], title: str = "", of: str = "Accuracy"
-) -> Panel:
-    """Return the panel of shares by a load, with a tick at each level; `of` labels its y axis."""
-    at = np.unique(drawn_levels(levels, load))
-    positions = np.log(at) if load == "N" else at
-
-    def finish(axes: Any) -> None:
-        axes.set_ylim(-0.03, 1.03)
-        if load == "N":
-            axes.set_xscale("log")
-        labels, last = [], -np.inf
-        for level, position in zip(at, positions, strict=True):
-            # blank where it would touch the one on its left
-            room = position - last > 0.07 * np.ptp(positions)
-            labels.append(f"{level:g}" if room else "")
-            last = position if room else last
-        axes.set_xticks(at, labels)
-        axes.minorticks_off()
-
-    return Panel(series, LABELS[load], of, title, finish)

@@ -6,21 +6,22 @@ from tqdm import tqdm
 from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, fit_run
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections
+from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
 from cogniload_analysis.cogniload.sections.adaptive import adaptive_section, find_replays
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
-from cogniload_analysis.cogniload.sections.breaks import breaks_section, say_first_error
+from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
-from cogniload_analysis.cogniload.sections.first_screen import (
+from cogniload_analysis.cogniload.sections.languages import languages_sections
+from cogniload_analysis.cogniload.sections.ranking import (
     describe_verdict,
     overview_table,
+    ranking_section,
+    ranking_table,
     tabulate_overview,
 )
-from cogniload_analysis.cogniload.sections.languages import languages_sections
-from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranking_table
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
-from cogniload_analysis.display.page import Findings, name_file
+from cogniload_analysis.display.page import Findings, Section, name_file
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -36,41 +37,33 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         if not run and rows["id"].is_unique:
             drift = question_drift(rows[loads], rows["correct"])
             notes[model] = [*capacities[model].flags, *drift]
-    at_chance = [model for model, glm in glms.items() if AT_CHANCE in glm.unknown.values()]
-    fitted = {model: glm for model, glm in glms.items() if model not in at_chance}
+    fitted = {model: glm for model, glm in glms.items() if AT_CHANCE not in glm.unknown.values()}
     several = len(frame[loads].drop_duplicates()) > 1
     # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
     curved = [model for model in fitted if model not in replays] if several else []
-    drawn = frame[frame["model"].isin(curved)]
     fits = {m: draw_fit(m, responses[m], glms[m], f"fit_{names[m]}") for m in curved}
-    breaking, breaks = breaks_section(frame, names)
+    figures = draw_paper(frame[frame["model"].isin(curved)]) if curved else []
+    breaking, first_errors = breaks_section(frame, names)
     adaptive, curves = adaptive_section(replays, names)
     ranking = ranking_table(glms, capacities)
-    overview = overview_table(frame, glms, capacities)
-    first_errors = {row["model"]: say_first_error(row) for row in breaks.to_dict("records")}
-    verdicts = [
-        describe_verdict(
-            row,
-            responses[row["model"]],
-            capacities[row["model"]] if row["model"] in replays else None,
-            first_errors.get(row["model"], ""),
-            curves.get(row["model"]) or fits.get(row["model"]),
-        )
-        for row in overview.to_dict("records")
-    ]
+    overview = overview_table(frame, glms, capacities, ranking)
     runs = tabulate_overview(overview)
-    accuracy = accuracy_sections(frame, drawn) if several else []
+    verdicts = []
+    for row in overview.to_dict("records"):
+        model = row["model"]
+        figure = curves.get(model) or fits.get(model)
+        error = first_errors.get(model, "")
+        verdicts.append(describe_verdict(row, responses[model], error, figure))
     sections = [
-        *accuracy[:1],
+        *accuracy_sections(frame, link="Accuracy" if curved else ""),
         breaking,
         thresholds_section(frame, runs, fitted, capacities, notes, fits),
         *adaptive,
-        *([ranking_section(ranking)] if several else []),
-        *accuracy[1:],
+        ranking_section(ranking),
+        *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),
         *languages_sections(frame),
-        *(budgets_sections(frame) if several else []),
-        errors_section(frame, drawn),
+        *budgets_sections(frame),
+        errors_section(frame),
     ]
-    front = [each for section in accuracy for each in section.content if each.kind == "figure"]
-    return Findings(sections, verdicts, [runs, *front[:1]])
+    return Findings(sections, verdicts, [runs, *figures[:1]])

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Break
@@ -13,23 +12,20 @@ from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import Steps
+from cogniload_gen.files import MALFORMED
 
 
 def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
     """Return what a sample holds under `steps_read`: the values of READING.
 
-    Without it the response counts as not read, and its coverage is NaN; so it does where what it
-    says is nothing that `read_steps` could have said.
+    Without it, or with an error that `read_steps` does not know, the response counts as not read.
     """
     held = members(sample, "steps_read")
     first, error, coverage = (held.get(name) for name in ("first_error", "error", "coverage"))
     covered = float(coverage) if isinstance(coverage, int | float) else math.nan
-    covered = covered if 0 <= covered <= 1 else math.nan
     N = read_count(members(sample, "doc"), "N")
     within = first is None or (isinstance(first, int) and 0 <= first <= N)
-    sound = within and error in (None, *ERRORS)
-    agree = (first is None) == (error in (None, "answer")) and (first == 0) == (error == "initial")
-    if held.get("read") is not True or not (sound and agree):
+    if held.get("read") is not True or not within or error not in (None, *ERRORS):
         return False, math.nan, "", False, covered
     at = math.nan if first is None else float(first)
     return True, at, error or "", bool(held.get("recovered")), covered
@@ -63,23 +59,18 @@ ANSWER = column("answer", object, read_answer)
 def find_break(response: str, puzzle: Row, row: Any) -> Break | None:
     """Return where a response breaks, as the rules read it now.
 
-    None where it doesn't, where it can't be read, or where the sample's own reading, in the
-    response's row of the frame, is another.
+    None where it doesn't, and where it can't be read.
     """
     try:
         steps = read_steps(response, puzzle)
         solution = solve_steps(puzzle["puzzle"])
-    except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
+    except MALFORMED:  # a puzzle made elsewhere
         return None
     if not isinstance(steps, Steps) or steps.error is None:
         return None
-    first = math.nan if steps.first_error is None else float(steps.first_error)
-    held = row.first_error, row.error
-    if row.steps_read and not (np.array_equal(first, held[0], True) and steps.error == held[1]):
-        return None
-    if steps.first_error is None:
-        return Break("the answer (the tracking is right to the end)", (), None)
     t = steps.first_error
+    if t is None:
+        return Break("the answer (the tracking is right to the end)", (), None)
     true = solution.states[t][solution.poi]
     states = tuple((name_part(part), true[part], steps.taken[part]) for part in true)
     where = f"statement {t} ({say_kind(steps.error)})" if t else "the initial state"

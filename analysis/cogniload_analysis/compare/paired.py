@@ -10,8 +10,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import betaln
-from scipy.stats import norm
+from scipy.stats import multinomial, norm
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
@@ -24,8 +23,7 @@ LEAST_DETECT = 1e-6
 BISECTIONS = 40
 NUISANCE_SHARES = 64
 POWER = 0.8
-EQUAL_SHARES = 3
-"""The anytime-valid p mixes over a Beta(3, 3) share of the pairs that differ."""
+SIGNIFICANT = 0.05
 
 
 Numbers: TypeAlias = float | np.ndarray
@@ -108,39 +106,21 @@ def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
 
 
 @cache
-def _tables(puzzles: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return every pair of counts with a sum of at most `puzzles`, and the log of its ways."""
+def _tables(puzzles: int) -> np.ndarray:
+    """Return all counts of puzzles that only the first, only the second, and both or none solve."""
     first, second = np.nonzero(np.add.outer(*2 * [np.arange(puzzles + 1)]) <= puzzles)
-    log_factorial = np.concatenate([[0], np.cumsum(np.log(np.arange(1, puzzles + 1)))])
-    neither = puzzles - first - second
-    ways = log_factorial[puzzles] - sum(log_factorial[count] for count in (first, second, neither))
-    return first, second, ways
+    return np.stack([first, second, puzzles - first - second], axis=1)
 
 
 def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: int) -> float:
     """Return the largest chance of a score as far to one side as that of the counts."""
-    firsts, seconds, ways = _tables(puzzles)
-    scores = side * score_z(firsts, seconds, float(puzzles), difference)
+    tables = _tables(puzzles)
+    scores = side * score_z(tables[:, 0], tables[:, 1], float(puzzles), difference)
     seen = side * score_z(float(first), float(second), float(puzzles), difference)
-    beyond = scores >= seen - 1e-9
-    least, most = max(0.0, -difference), (1 - difference) / 2
-    alone = np.linspace(least, most, NUISANCE_SHARES)[:, None]
-    shares = np.clip([alone + difference, alone, 1 - 2 * alone - difference], 1e-300, 1)
-    neither = puzzles - firsts - seconds
-    log_chance = ways + firsts * np.log(shares[0]) + seconds * np.log(shares[1])
-    log_chance = log_chance + neither * np.log(shares[2])
-    return float(np.exp(log_chance[:, beyond]).sum(axis=1).max())
-
-
-def anytime_p(first: Numbers, second: Numbers) -> Numbers:
-    """Return the p of no difference that holds however often the counts were looked at.
-
-    `first` and `second` count the puzzles that only the first or only the second solves. p is 1
-    over an e-process: the likelihood of the pairs that differ, mixed over a Beta share, over that
-    of a share of 1/2. By Ville's inequality its chance of ever falling to 5 % is at most 5 %.
-    """
-    mixed = betaln(first + EQUAL_SHARES, second + EQUAL_SHARES) - betaln(*2 * [EQUAL_SHARES])
-    return np.exp(np.minimum(0, -mixed - (first + second) * np.log(2)))
+    alone = np.linspace(max(0.0, -difference), (1 - difference) / 2, NUISANCE_SHARES)
+    shares = np.stack([alone + difference, alone, 1 - 2 * alone - difference], axis=1)
+    shares = np.clip(shares, 0, 1)[:, None]
+    return float(multinomial.pmf(tables[scores >= seen - 1e-9], puzzles, shares).sum(axis=1).max())
 
 
 def compare_means(apart: np.ndarray) -> Difference:
@@ -154,15 +134,10 @@ def compare_means(apart: np.ndarray) -> Difference:
     """
     puzzles, value = apart.shape[-1], apart.mean(axis=-1)
     centre = puzzles * value / (puzzles + 2)
-    error = np.sqrt((widen_square(apart) - centre**2) / (puzzles + 2))
-    return _wald(value, centre, error, puzzles - 1)
-
-
-def widen_square(apart: np.ndarray) -> np.ndarray:
-    """Return the mean square along the last axis, with the two that `compare_means` adds."""
     squares, differ = (apart**2).sum(axis=-1), (apart != 0).sum(axis=-1)
     further = np.where(differ, squares / np.maximum(differ, 1), 1.0)
-    return (squares + 2 * further) / (apart.shape[-1] + 2)
+    error = np.sqrt(((squares + 2 * further) / (puzzles + 2) - centre**2) / (puzzles + 2))
+    return _wald(value, centre, error, puzzles - 1)
 
 
 def compare_groups(

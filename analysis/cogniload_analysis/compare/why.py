@@ -7,16 +7,12 @@ tried again, so a change is compared with `again`, not with the failure.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from typing import Any
 
 import pandas as pd
-from scipy.stats import kendalltau
 
 from cogniload_analysis.compare.causes import count_trials, explain_trials
-from cogniload_analysis.compare.differences import SIGNIFICANT
-from cogniload_analysis.compare.paired import adjust, compare_solved
-from cogniload_analysis.frame import Load
+from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 
@@ -37,12 +33,6 @@ LEAST_LUCK = 0.05
 
 SURE_CURE = 0.99
 """Level of the intervals by which a change cures more puzzles than it breaks: several are tried."""
-
-BANDS = ("low", "middle", "high")
-"""The bands of a load's levels."""
-
-LEAST_PAIRS = 10
-"""Fewest failures of a band that say what a change cures there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +61,14 @@ class Why:
 
     @property
     def verdict(self) -> list[str]:
-        """The verdict, in at most five sentences: the causes, then what shows them."""
+        """The verdict, in at most four sentences: the causes, then what shows them."""
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        said = [self._say_causes(by_change)]
         tried = "none was tried again unchanged, so luck is unknown: a change counts if it cures "
         tried += "more puzzles than it breaks"
         if AGAIN in by_change:
             tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
-        said.append(f"Of {self.failures} failures, {tried}.")
-        for change in dict.fromkeys(CAUSES[cause][1] for cause in self.causes):
-            if change != AGAIN and (row := by_change.get(change)):
-                solved = f"{row['turned']} of {row['puzzles']} are solved ({_show_points(row)})"
-                said.append(f"With the change “{change}”, {solved}.")
+        said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
             said.append(
@@ -97,7 +82,7 @@ class Why:
                 "The single statement at which it breaks is applied correctly in "
                 f"{row['turned']} of {row['puzzles']}."
             )
-        return said[:5]
+        return said
 
     def _say_causes(self, by_change: Mapping[str, Effect]) -> str:
         """Say the causes with their intervals, or why there is none."""
@@ -178,57 +163,14 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     return why if why.failures >= ENOUGH_FAILURES else replace(why, causes=())
 
 
-def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
-    """Return what each change cures at low, middle and high levels of some loads.
-
-    `frame` is as for `explain_failures`, with the columns of the loads. A load's levels make at
-    most three bands; each with `LEAST_PAIRS` failures is a row, where a change has two such bands.
-    `p_trend` is that of Kendall's correlation between the level and the cure of each failure, and
-    `p_trend_holm` is Holm's over the table.
-    """
-    wide = _pair(frame)
-    failed = wide[wide[ORIGINAL] == 0]
-    originals = frame.set_index(frame["id"].astype(str))
-    originals = originals[~originals.index.duplicated()].loc[failed.index]
-    tables = []
-    for load in loads:
-        level = originals[load.name]
-        place = level.rank(method="dense")
-        if place.max() > len(BANDS):
-            place = pd.qcut(level, len(BANDS), labels=False, duplicates="drop")
-        groups = [mine for _, mine in level.groupby(place)]
-        bands = range(0, len(BANDS), 2) if len(groups) == 2 else range(len(BANDS))
-        levels = ", ".join(_show_range(load, mine) for mine in groups)
-        for change, against in _comparisons(failed.drop(columns=[*NO_CURE], errors="ignore")):
-            effects = pd.DataFrame(
-                _effect(failed.loc[mine.index], change, against) | {"band": band}
-                for band, mine in zip(bands, groups, strict=False)
-            )
-            effects = effects[effects["puzzles"] >= LEAST_PAIRS]
-            if len(effects) > 1:
-                cure = failed[change] - failed[against]
-                p = float(kendalltau(level, cure, nan_policy="omit").pvalue)
-                trend = 1.0 if isnan(p) else p  # all failures are cured alike
-                tables.append(effects.assign(load=load.heading, levels=levels, p_trend=trend))
-    if not tables:
-        return pd.DataFrame()
-    holm = adjust([table["p_trend"].iloc[0] for table in tables])
-    parts = [table.assign(p_trend_holm=p) for table, p in zip(tables, holm, strict=True)]
-    return pd.concat(parts, ignore_index=True)
-
-
-def _show_range(load: Load, levels: "pd.Series[Any]") -> str:
-    ends = (load.show(load.scale(level)) for level in (levels.min(), levels.max()))
-    return " to ".join(dict.fromkeys(ends))
-
-
 def _pair(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the results of puzzles that have twins: one row per puzzle, one column per change."""
     models = frame["model"].astype(str).unique() if "model" in frame else ()
     if len(models) > 1:
         raise ValueError(f"twins are explained for one model, got {', '.join(models)}")
     named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
-    first = named.assign(correct=frame["correct"].astype(float)).drop_duplicates(["base", "change"])
+    named["correct"] = frame["correct"].to_numpy(float)
+    first = named.drop_duplicates(["base", "change"])
     wide = first.pivot(index="base", columns="change", values="correct")
     if ORIGINAL in wide:
         wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]

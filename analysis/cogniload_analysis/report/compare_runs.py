@@ -1,6 +1,6 @@
 """`cogniload compare`: from results folders to their runs side by side."""
 
-from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -8,31 +8,39 @@ import pandas as pd
 
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.compare.differences import DETECT, Comparison, compare_responses
+from cogniload_analysis.compare.differences import Comparison, compare_pairs_of_models
 from cogniload_analysis.compare.why import Why, drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.tables import to_csv
+from cogniload_analysis.frame import check_columns
 from cogniload_analysis.matters import is_at_chance
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 
 
-def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
+def compare_runs(frame: pd.DataFrame) -> Comparison:
     """Compare every pair of models, or runs, in a frame of responses.
 
     `frame` is one of `read_samples` or `read_factor_samples`: one row per response, and columns
-    model (the name of a run), id, the benchmark's loads and correct, and for the outcomes outcome.
-    Runs that answered the same puzzles are compared puzzle by puzzle; others are unpaired, at the
-    loads that both have. `detect` is the difference in accuracy for which the puzzles needed are
-    counted. Returns a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs.
-    Raises ValueError for fewer than two runs, a missing column, a `detect` outside (0, 1), or runs
-    that have nothing in common.
+    model (the name of a run), id, the benchmark's loads and correct. Runs that answered the same
+    puzzles are compared puzzle by puzzle; others are unpaired, at the loads that both have. Returns
+    a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs. Raises ValueError
+    for fewer than two runs, a missing column, or runs that have nothing in common.
     """
-    return compare_responses(frame, _find_analysis(frame), detect=detect)
+    analysis = _find_analysis(frame)
+    check_columns(frame, ("model", "id", "correct"), "model, id, the loads and correct")
+    models = [str(model) for model in frame["model"].unique()]
+    if len(models) < 2:
+        raise ValueError(
+            f"a comparison is of two or more runs, and the frame holds {len(models)}: "
+            f"{', '.join(models) or 'no responses'}"
+        )
+    comparison = compare_pairs_of_models(frame, analysis, [*combinations(models, 2)])
+    if comparison.accuracy.empty:
+        raise ValueError(f"{' and '.join(models)} have no puzzle and no loads in common")
+    return comparison
 
 
-def compare_results(
-    results: Paths, out: Path | None = None, *, force: bool = False, detect: float = DETECT
-) -> str:
+def compare_results(results: Paths, out: Path | None = None, *, force: bool = False) -> str:
     """Compare results folders, write the tables to `out`, and return what was found as text.
 
     `results` are paths as for `read_benchmarks`; labels name their runs. Raises ValueError and
@@ -40,8 +48,12 @@ def compare_results(
     exists, unless `force`.
     """
     texts, files = [], {}
-    for analysis, frame in _read_runs(results):
-        comparison = compare_responses(frame, analysis, detect=detect)
+    read = read_benchmarks(results, analyses.ANALYSES)
+    for analysis in analyses.ANALYSES:
+        frame = drop_twins(read.get(analysis.name, pd.DataFrame({"id": [], "model": []})))
+        if frame["model"].nunique() < 2:
+            continue
+        comparison = compare_runs(_sort_runs(frame, results))
         heading = f"{analysis.name}\n{'=' * len(analysis.name)}\n"
         at_chance = "".join(
             f"{model} is at chance: it solves no more puzzles than guesses would.\n"
@@ -51,6 +63,12 @@ def compare_results(
         texts.append(f"{heading}\n{at_chance}{comparison.summary()}")
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)
+    if not texts:
+        searched = ", ".join(str(path) for _, path in label_paths(results))
+        raise ValueError(
+            f"need at least two runs of one benchmark, found one in {searched}: tell runs of one "
+            "model apart by LABEL=DIR"
+        )
     if out is not None:
         write_files(out, files, force=force)
         texts.append(f"tables   {out}")
@@ -65,27 +83,9 @@ def _find_analysis(frame: pd.DataFrame) -> Analysis:
     raise ValueError(f"the frame must have the loads of a benchmark ({known}), got {[*frame]}")
 
 
-def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
-    """Return the frame of each benchmark that two or more runs have, in the order of the labels."""
-    read = read_benchmarks(results, analyses.ANALYSES)
-    frames = {name: drop_twins(frame) for name, frame in read.items()}
-    several = [
-        (analysis, _sort_runs(frames[analysis.name], [label for label, _ in label_paths(results)]))
-        for analysis in analyses.ANALYSES
-        if analysis.name in frames and frames[analysis.name]["model"].nunique() > 1
-    ]
-    if not several:
-        searched = ", ".join(str(path) for _, path in label_paths(results))
-        raise ValueError(
-            f"need at least two runs of one benchmark, found one in {searched}: tell runs of one "
-            "model apart by LABEL=DIR"
-        )
-    return several
-
-
-def _sort_runs(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+def _sort_runs(frame: pd.DataFrame, results: Paths) -> pd.DataFrame:
     """Return a frame with the runs of the first label first; those without one are as found."""
-    order = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    order = {label: place for place, (label, _) in enumerate(label_paths(results))}
     runs = frame[["model", "setting"]].astype(str).itertuples(index=False)
     bases = (model.removesuffix(setting) for model, setting in runs)
     places = [order.get(base, order.get("", len(order))) for base in bases]

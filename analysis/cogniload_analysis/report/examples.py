@@ -1,6 +1,5 @@
 """Examples of responses: the puzzle, the response's end and the bucket."""
 
-import re
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +17,8 @@ FAILURES, SUCCESSES = 10, 4
 GOLDEN = 0.6180339887
 RESPONSE_END = 1500
 # A puzzle of 128K tokens is shown by its two ends.
-PUZZLE_LENGTH = 40_000
-SENTENCE_END = re.compile(r"\n|(?<=[.!?;]) ")
-# A sentence of a broken response may be endless.
+PUZZLE_END = 20_000
+# A line of a response may be endless.
 STEP_LENGTH = 200
 
 Part = tuple[str, str]
@@ -28,16 +26,6 @@ Part = tuple[str, str]
 
 Example = dict[str, Any]
 """A response as the page shows it: texts, the response's end in parts, and where it breaks."""
-
-
-def pick_failures(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
-    """Return up to ten wrong responses of a benchmark's frame, as `pick_responses` does."""
-    return pick_responses(frame[~frame["correct"]], analysis, FAILURES)
-
-
-def pick_successes(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
-    """Return up to four right responses of a benchmark's frame, as `pick_responses` does."""
-    return pick_responses(frame[frame["correct"]], analysis, SUCCESSES)
 
 
 def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list[Example]:
@@ -63,12 +51,17 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
     response = read_responses(sample)[0]
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
-    texts["puzzle"] = _shorten(texts["puzzle"])
+    if len(texts["puzzle"]) > 2 * PUZZLE_END:
+        texts["puzzle"] = (
+            f"{texts['puzzle'][:PUZZLE_END]}\n\n[…]\n\n{texts['puzzle'][-PUZZLE_END:]}"
+        )
     scored = score_again(sample)
     texts["why"] = scored.explanation if scored else ""
-    evidence = (scored and scored.evidence) or (0, 0)
     broken = analysis.find_break(response, sample["doc"], row)
-    marks = {"evidence": evidence, "step": _step_around(response, broken)}
+    marks = {
+        "evidence": (scored and scored.evidence) or (0, 0),
+        "step": find_step(response, broken),
+    }
     return {name: show_controls(text) for name, text in texts.items()} | {
         "kind": "example",
         "name": f"{analysis.prefix}response-{row.Index}",
@@ -101,6 +94,16 @@ def split_end(response: str, marks: dict[str, tuple[int, int]]) -> list[Part]:
     return parts
 
 
+def find_step(response: str, broken: Break | None) -> tuple[int, int]:
+    """Return the place of the line in which a response breaks; (0, 0) if there is none."""
+    if broken is None or broken.place is None:
+        return 0, 0
+    at, most = broken.place, broken.place + STEP_LENGTH
+    after = response.find("\n", at, most)
+    first = max(at - STEP_LENGTH, response.rfind("\n", 0, at) + 1, 0)
+    return first, min(most, len(response)) if after < 0 else after
+
+
 def score_again(sample: Sample) -> Score | None:
     """Return the score of a sample; None where it has another outcome now, or can't be scored."""
     try:
@@ -108,22 +111,3 @@ def score_again(sample: Sample) -> Score | None:
     except MALFORMED:  # a puzzle made elsewhere
         return None
     return result if result.outcome == sample["outcome"] else None
-
-
-def _step_around(response: str, broken: Break | None) -> tuple[int, int]:
-    """Return the place of the sentence in which a response breaks; (0, 0) if there is none."""
-    if broken is None or broken.place is None:
-        return 0, 0
-    at = broken.place
-    earlier = [end.end() for end in SENTENCE_END.finditer(response, max(0, at - STEP_LENGTH), at)]
-    first = earlier[-1] if earlier else max(0, at - STEP_LENGTH)
-    after = SENTENCE_END.search(response, at, at + STEP_LENGTH)
-    return first, after.start() if after else min(len(response), at + STEP_LENGTH)
-
-
-def _shorten(puzzle: str) -> str:
-    left_out = len(puzzle) - PUZZLE_LENGTH
-    if left_out <= 0:
-        return puzzle
-    half = PUZZLE_LENGTH // 2
-    return f"{puzzle[:half]}\n\n[… {left_out:,} characters left out …]\n\n{puzzle[-half:]}"

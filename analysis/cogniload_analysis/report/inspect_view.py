@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -63,23 +62,6 @@ def write_logs(paths: Sequence[Path], out: Path, *, force: bool = False) -> list
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
     out.mkdir(parents=True, exist_ok=True)
     return [_write_log(file, out, force=force) for file in runs]
-
-
-def bundle_logs(logs: Path, out: Path) -> None:
-    """Write the static site of a folder of logs into a new folder.
-
-    Raises FileExistsError where the folder exists, and ValueError where it is inside that of the
-    logs.
-    """
-    from inspect_ai.log import bundle_log_dir
-
-    if os.path.lexists(out):
-        raise FileExistsError(f"{out} exists: choose another name or remove it")
-    # Whole, so that Inspect takes no path for the name of a place to upload to.
-    logs, out = logs.resolve(), out.resolve()
-    if out.is_relative_to(logs):
-        raise ValueError(f"the site must be outside of the logs' folder {logs}, got {out}")
-    bundle_log_dir(str(logs), str(out))
 
 
 def view_command(logs: Path) -> list[str]:

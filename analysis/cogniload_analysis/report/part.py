@@ -13,8 +13,8 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
 from cogniload_analysis.frame import Load
-from cogniload_analysis.report.examples import pick_failures, pick_successes
-from cogniload_analysis.report.why import add_causes, why_sections
+from cogniload_analysis.report.examples import FAILURES, SUCCESSES, pick_responses
+from cogniload_analysis.report.why import add_causes, explain_models, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
 
@@ -69,10 +69,10 @@ def build_part(
     everything, frame = frame, drop_twins(frame)
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
-    why = why_sections(everything, analysis)
+    explained = explain_models(everything)
     shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
     sections = [
-        *why,
+        *why_sections(explained, analysis),
         *comparison_sections(frame, analysis),
         *(section for section in findings.sections if not section.folded),
         *example_sections(frame, analysis),
@@ -83,7 +83,7 @@ def build_part(
     loads = (load.name for load in analysis.loads)
     return Part(
         analysis=analysis,
-        verdicts=add_causes(findings.verdicts, everything),
+        verdicts=add_causes(findings.verdicts, explained),
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed],
@@ -93,7 +93,8 @@ def build_part(
 
 def example_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """Return the sections with responses: failures, the first of them open, and successes."""
-    failures, successes = pick_failures(frame, analysis), pick_successes(frame, analysis)
+    failures = pick_responses(frame[~frame["correct"]], analysis, FAILURES)
+    successes = pick_responses(frame[frame["correct"]], analysis, SUCCESSES)
     first: list[Content] = [*failures[:1]] or ["No response was wrong."]
     sections = [Section("Examples of failures", first, "examples", link="Responses")]
     for heading, id, examples in (

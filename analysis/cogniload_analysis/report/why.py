@@ -2,24 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.why import Why
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    p_value,
-    percent,
-    points,
-    points_interval,
-)
 from cogniload_analysis.display.verdict import add_cause
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
@@ -29,91 +21,66 @@ EFFECTS_CAPTION = (
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
     "percentage points, with 95 % intervals. “Against” names what it is compared with."
 )
-EFFECTS: Columns = {
-    **MODEL,
+EFFECTS: tb.Columns = {
+    **tb.MODEL,
     "of": "Puzzles that",
     "change": "Change",
     "against": "Against",
     "puzzles": "Puzzles",
-    "share": ("Turned [%]", percent),
-    "against_share": ("Against [%]", percent),
-    "difference": ("Difference", points(0)),
-    "low, high": ("95 % interval", points_interval(0)),
-    "p": ("p", p_value),
-    "p_holm": ("p (Holm)", p_value),
-}
-BY_LOAD_CAPTION = (
-    "What one change cures at low, middle and high levels of each load, in percentage points, with "
-    "95 % intervals, where there are ten failures and more. The trend is Kendall's correlation of "
-    "level and cure."
-)
-BY_LOAD: Columns = {
-    **MODEL,
-    "load": "Load",
-    "levels": "Levels",
-    "change": "Change",
-    "against": "Against",
-    "p_trend": ("p (trend)", p_value),
-    "p_trend_holm": ("p (Holm)", p_value),
-    "band": ("Band", lambda band: twins.BANDS[band].capitalize()),
-    "difference, low, high": (
-        "Effect",
-        lambda difference, *ends: f"{points(0)(difference)} ({points_interval(0)(*ends)})",
-    ),
-}
-REMOVES = {
-    True: "A change that lifts its failures above “again” removes a cause.",
-    False: "No puzzle was tried again unchanged: a change that cures more failures than it breaks "
-    "solved puzzles removes a cause.",
+    "share": ("Turned [%]", tb.percent),
+    "against_share": ("Against [%]", tb.percent),
+    "difference": ("Difference", tb.points(0)),
+    "low, high": ("95 % interval", tb.points_interval(0)),
+    **tb.P_VALUES,
 }
 
 
-def why_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
+"""The responses of each model with twins, and why it fails, by its verdict's name."""
+
+
+def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
     """Return what a report says of why each model fails; nothing where none has twins.
 
     Of each model, the section has the verdict, the figure and an example.
     """
     parts: list[Content] = []
-    effects, by_load = [], []
-    loads = [load for load in analysis.loads if load.dtype != "category"]
-    explained = explain_models(frame)
-    for number, (model, why) in enumerate(explained.items(), start=1):
-        rows = frame[frame["model"] == model]
-        effects.append(why.effects.assign(model=model))
-        by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
-        name = f"{analysis.prefix}why_{name_file(number, model)}"
-        content: list[Content] = [why.verdict, draw_effects(model, why.effects, name)]
+    effects = []
+    for number, (name, (rows, why)) in enumerate(explained.items(), start=1):
+        effects.append(why.effects.assign(model=name))
+        figure = f"{analysis.prefix}why_{name_file(number, name)}"
+        content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
         if cure := show_cure(rows, why, analysis):
             content.append(Section("A failure, and the twin that was solved", cure, folded=True))
-        parts.append(Section(model, content))
-    if not explained:
+        parts.append(Section(name, content))
+    if not parts:
         return []
-    name = f"{analysis.prefix}why"
-    every, bands = (pd.concat(parts, ignore_index=True) for parts in (effects, by_load))
-    tables = [Table(name, every, EFFECTS_CAPTION, EFFECTS)]
-    if len(bands):
-        tables.append(Table(f"{name}_by_load", bands, BY_LOAD_CAPTION, BY_LOAD, wide=True))
-    numbers = Section("The twins in numbers", tables, folded=True)
-    return [Section("Why it fails", [*parts, numbers], "why", link="Why it fails")]
+    every = pd.concat(effects, ignore_index=True)
+    table = tb.Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
+    parts.append(Section("The twins in numbers", [table], folded=True))
+    return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
 
-def explain_models(frame: pd.DataFrame) -> dict[str, Why]:
-    """Return why each model with twins fails."""
-    return {
-        str(model): twins.explain_failures(rows)
-        for model, rows in frame.groupby("model", observed=True)
-        if twins.is_twin(rows["id"]).any() and not twins.is_twin(rows["id"]).all()
-    }
+def explain_models(frame: pd.DataFrame) -> Explained:
+    """Explain each model with twins; of FACTOR, each of its suites by the twins of that suite."""
+    by = [name for name in ("model", "suite") if name in frame]
+    explained = {}
+    for (model, *suite), rows in frame.groupby(by, observed=True):
+        twin = twins.is_twin(rows["id"])
+        if twin.any() and not twin.all():
+            name = ", ".join([str(model), *(f"{each} suite" for each in suite)])
+            explained[name] = rows, twins.explain_failures(rows)
+    return explained
 
 
-def add_causes(verdicts: Sequence[Verdict], frame: pd.DataFrame) -> list[Verdict]:
+def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
-    explained, added = explain_models(frame), []
-    for verdict in verdicts:
-        model, _, suite = verdict.name.rpartition(", ")
-        why = explained.get(model if suite.endswith(" suite") else verdict.name)
-        added.append(replace(verdict, breaks=add_cause(verdict.breaks, why)) if why else verdict)
-    return added
+    return [
+        replace(verdict, breaks=add_cause(verdict.breaks, explained[verdict.name][1]))
+        if verdict.name in explained
+        else verdict
+        for verdict in verdicts
+    ]
 
 
 def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
@@ -133,18 +100,18 @@ def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         axes.set_xticks(range(len(changes)), changes)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    caption = f"Puzzles that {model} solves after one change, with 95 % intervals. "
-    caption += REMOVES[twins.AGAIN in {*effects["change"]}]
+    caption = f"Puzzles that {model} solves after one change, with 95 % intervals."
     return Figure(name, caption, [Panel(series, "Change", "Solved", finish=name_changes)], 2.4)
 
 
 def show_cure(rows: pd.DataFrame, why: Why, analysis: Analysis) -> list[Example]:
     """Return the easiest failure that the telling change cures, and its twin; or nothing."""
-    ids = pd.DataFrame(map(twins.split_id, rows["id"].astype(str)), rows.index, ["base", "change"])
-    cured = rows.join(ids)[ids["base"].isin(why.cures.get(why.telling, ()))]
+    names = [twins.split_id(id) for id in rows["id"].astype(str)]
+    rows = rows.assign(base=[base for base, _ in names], change=[change for _, change in names])
+    cured = rows[rows["base"].isin(why.cures.get(why.telling, ()))]
     if cured.empty:
         return []
     cured = cured.sort_values(list(analysis.growth), kind="stable")
     pair = cured[cured["base"] == cured["base"].iloc[0]].drop_duplicates("change")
-    shown = pair.set_index("change").loc[[ORIGINAL, why.telling]]
-    return [describe_response(row, analysis) for row in shown.itertuples()]
+    shown = [pair[pair["change"] == change] for change in (ORIGINAL, why.telling)]
+    return [describe_response(row, analysis) for row in pd.concat(shown).itertuples()]

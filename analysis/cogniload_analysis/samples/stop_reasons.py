@@ -8,7 +8,7 @@ import pandas as pd
 from cogniload_analysis.display.tables import MODEL, Table, percent
 from cogniload_analysis.frame import read_count
 from cogniload_gen.benchmark import Row
-from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
+from cogniload_gen.budget import STOP_MARGIN, is_cut_off, step_of
 from cogniload_gen.sample import COUNTS, ending, request_limit
 
 ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"

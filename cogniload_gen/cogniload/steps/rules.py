@@ -65,6 +65,7 @@ from typing import Any
 
 from cogniload_gen.benchmark import StepsRead
 from cogniload_gen.checks import check_texts
+from cogniload_gen.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
@@ -86,7 +87,6 @@ from cogniload_gen.cogniload.steps.story import (
     weigh,
 )
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 
 MARGIN, STOP_MARGIN = 2.5, 0.5
 """By how much the best story must beat those with another first error so that it is claimed.

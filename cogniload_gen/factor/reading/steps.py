@@ -47,6 +47,7 @@ from typing import NamedTuple
 
 from cogniload_gen.benchmark import StepsRead
 from cogniload_gen.checks import check_texts
+from cogniload_gen.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.factor.reading.equations import canonical_name, chains, lexer
 from cogniload_gen.factor.reading.text import NUMBER_WORDS, clean, compiled
 from cogniload_gen.factor.reading.text import VARIABLE_FIRST as NAMED
@@ -61,7 +62,6 @@ from cogniload_gen.factor.solve import (
     spell,
     symbolic_relations,
 )
-from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.tokens import estimate
 
 READ_SHARE = 1 / 3

@@ -8,11 +8,10 @@ import pytest
 from lm_eval_layout import make_puzzle, make_sample, write_run
 from report_reader import assert_numbers_are_of_the_tables, page_text, read_page, read_table
 
-from cogniload_analysis import fit_step_hazard, read_samples
+from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.cogniload.hazard import SLIPS
 from cogniload_analysis.cogniload.sections import breaks
-from cogniload_analysis.report.examples import pick_failures
+from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen import generate_puzzles
@@ -65,7 +64,7 @@ def simulate(number, seed, stops=True):
     rows = []
     for index in range(number):
         N = int(rng.choice([10, 20]))
-        kind = str(rng.choice([*SLIPS, "initial", *(["stopped"] if stops else []), "answer", ""]))
+        kind = str(rng.choice([*breaks.SLIPS, "initial", "stopped" if stops else "", "answer", ""]))
         at = {"initial": 0, "answer": np.nan, "": np.nan}.get(kind, int(rng.integers(1, N + 1)))
         rows.append((f"p{index // 2}", 2, N, kind == "", kind or None, at, bool(kind)))
     names = ["id", "d", "N", "correct", "error", "first_error", "recovered"]
@@ -95,7 +94,7 @@ def with_reading(reading):
         # What is said of a response that could not be read is ignored.
         ({"steps_read": {"read": False, "coverage": 1.0, "first_error": "x", "error": []}}, 1.0),
         ({"steps_read": READING | {"error": "<b>"}}, READING["coverage"]),
-        ({"steps_read": READING | {"first_error": 10**12, "coverage": 7}}, np.nan),
+        ({"steps_read": READING | {"first_error": 10**12, "coverage": None}}, np.nan),
     ],
 )
 def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
@@ -112,87 +111,53 @@ def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzz
     kinds = read_table(page.parent, "kinds").set_index("error")
     rows = list(zip(puzzles, traces, read_samples(planted)["correct"], strict=True))
     for kind in (*ERRORS, "none"):
-        those = [right for _, trace, right in rows if (trace.error or "none") == kind]
-        assert kinds.loc[kind, "responses"] == len(those)
-        assert kinds.loc[kind, "right"] == sum(those)
-    assert kinds["share"].sum() == pytest.approx(1)
-    assert kinds["share_of_wrong"].sum() == pytest.approx(1)
-    for load in ("d", "N"):
-        by_load = read_table(page.parent, f"kinds_by_{load}").set_index(load)
-        for level, counts in by_load.iterrows():
-            for kind in ERRORS:
-                those = [trace for row, trace, _ in rows if row[load] == level]
-                assert counts[kind] == sum(trace.error == kind for trace in those)
-    row = read_table(page.parent, "breaks").iloc[0]
-    broken = [(trace, right) for _, trace, right in rows if trace.first_error is not None]
-    assert row["right_after_error"] == sum(right for _, right in broken)
-    recovered = [recovers(puzzle, trace) for puzzle, trace, _ in rows]
-    assert row["recovered"] == sum(recovered)
-    both = [found and right for found, (_, _, right) in zip(recovered, rows, strict=True)]
-    assert row["right_recovered"] == sum(both)
-    # of 930 errors, 226 of the 247 that are mended were claimed, and 659 of the 683 others
-    broke = [row for row in rows if row[1].first_error is not None]
-    ends = [(recovers(puzzle, trace), right) for puzzle, trace, right in broke]
-    weights = [247 / 226 if mended else 683 / 659 for mended, _ in ends]
-    rights = np.average([(right, mended and right) for mended, right in ends], 0, weights)
-    assert row[["healed", "healed_state"]].tolist() == pytest.approx(rights)
-    assert row["read"] == row["responses"] == row["held"] == len(rows)
+        those = [row for row in rows if (row[1].error or "none") == kind]
+        mended = sum(recovers(puzzle, trace) for puzzle, trace, _ in those)
+        right = sum(right for _, _, right in those)
+        counts = kinds.loc[kind, ["responses", "recovered", "right"]]
+        assert counts.tolist() == [len(those), mended, right]
+        share, low, high = kinds.loc[kind, ["share", "low", "high"]]
+        assert share == len(those) / len(rows)
+        assert (low, high) == pytest.approx(wilson_interval(len(those), len(rows)), abs=1e-12)
+    broken = [row for row in rows if row[1].first_error is not None]
+    lucky = sum(right and not recovers(puzzle, trace) for puzzle, trace, right in broken)
+    after = sum(right for _, _, right in broken)
+    said = " ".join(said_of_breaks(read_page(page)))
+    assert f"right answers, {after} came after an error of tracking: {after - lucky} after" in said
+    assert f"{lucky} by luck" in said
+    counts = kinds["responses"].drop("none")
+    assert f": {counts.max()} of {counts.sum()} errors" in said
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_survival_is_kaplan_and_meier_s_by_a_count_made_apart(seed):
     read = simulate(60, seed)
     curve = breaks.survival_curve(read).set_index("statement")
+    ends = read["first_error"].fillna(read["N"]) - (read["error"] == "stopped")
+    slips = read["first_error"].where(read["error"] != "stopped")
     share = 1.0
-    for t in range(21):
-        at_risk = errors = 0
-        for row in read.to_dict("records"):
-            ends = row["N"] if np.isnan(row["first_error"]) else row["first_error"]
-            if row["error"] == "stopped":
-                ends -= 1
-            at_risk += ends >= t
-            errors += row["first_error"] == t and row["error"] != "stopped"
-        share *= 1 - errors / at_risk if at_risk else 1
-        if errors or t in (0, curve.index[-1]):
+    for t in range(int(ends.max()) + 1):
+        share *= 1 - (slips == t).sum() / (ends >= t).sum()
+        assert (t in curve.index) == ((slips == t).any() or t in (0, ends.max()))
+        if t in curve.index:
             assert curve.loc[t, "share"] == pytest.approx(share)
-            assert curve.loc[t, ["at_risk", "errors"]].tolist() == [at_risk, errors]
-        else:
-            assert t not in curve.index
-    assert curve["share"].is_monotonic_decreasing
     assert ((curve["low"] <= curve["share"]) & (curve["share"] <= curve["high"])).all()
 
 
+def test_the_rate_of_slips_is_that_of_the_statements_at_risk():
+    read = simulate(80, 3)
+    rate, low, high = breaks.slip_rate(read)
+    at_risk = read["first_error"].fillna(read["N"]) - (read["error"] == "stopped")
+    slips = read["error"].isin(breaks.SLIPS).sum()
+    assert rate == pytest.approx(1000 * slips / at_risk.sum())
+    assert low < rate < high < 2 * rate
+    assert np.isnan(breaks.slip_rate(read.assign(error=None, first_error=np.nan))).all()
+
+
 def test_survival_s_intervals_are_wilson_s_where_no_response_ends_early():
-    read = simulate(80, 3, stops=False).assign(N=20)
-    curve = breaks.survival_curve(read)
-    right = (80 * curve["share"]).round()
-    assert (80 * curve["share"]).to_numpy() == pytest.approx(right.to_numpy())
-    low, high = wilson_interval(right, 80)
-    np.testing.assert_allclose(curve["low"], low, atol=1e-9)
-    np.testing.assert_allclose(curve["high"], high, atol=1e-9)
-
-
-def test_the_hazard_is_that_of_the_puzzles_in_the_samples(planted, puzzles):
-    frame = read_samples(planted)
-    (read,) = breaks.choose_read(frame).values()
-    hazard = breaks.fit_hazard(read)
-    texts = {row["id"]: row["puzzle"] for row in puzzles}
-    apart = fit_step_hazard(read.assign(puzzle=read["id"].astype(str).map(texts)))
-    pd.testing.assert_series_equal(hazard.params, apart.params, rtol=1e-6)
-    assert hazard.responses == len(read)
-
-
-def test_puzzles_that_cannot_be_solved_give_no_hazard_but_the_rest(undrawn, tmp_path):
-    reading = READING | {"recovered": True}
-    samples = [
-        make_sample(make_puzzle(1, 20, 5, index), "Text.", "wrong_logic") | {"steps_read": reading}
-        for index in range(25)
-    ]
-    write_run(tmp_path, "m", samples)
-    page = write_report(tmp_path, tmp_path / "out")
-    row = read_table(page.parent, "breaks").iloc[0]
-    assert row["hazard_problem"] == "the puzzles of these samples can't be solved"
-    assert row["recovered"] == 25
+    curve = breaks.survival_curve(simulate(80, 3, stops=False).assign(N=20))
+    ends = wilson_interval((80 * curve["share"]).round(), 80)
+    np.testing.assert_allclose(curve[["low", "high"]].T, ends, atol=1e-9)
 
 
 def said_of_breaks(page):
@@ -204,27 +169,24 @@ def said_of_breaks(page):
     ]
 
 
-def test_the_section_shows_its_tables_and_a_figure(planted, tmp_path):
+def test_the_section_shows_its_table_and_a_figure(planted, tmp_path):
     out = write_report(planted, tmp_path / "out")
     assert_numbers_are_of_the_tables(out)
     page = read_page(out)
-    names = "breaks kinds kinds_by_d kinds_by_N survival"
-    for name in names.split():
-        shown = len(page.get_element_by_id(name).cssselect("tbody tr"))
-        assert shown == len(read_table(out.parent, name))
-    assert len(said_of_breaks(page)) == 7
+    assert len(page.get_element_by_id("kinds").cssselect("tbody tr")) == len(ERRORS) + 1
+    assert len(said_of_breaks(page)) == 5
     assert (out.parent / "figures" / "breaks_01_tracks.svg").is_file()
 
 
-@pytest.mark.parametrize(("read", "others"), [(19, 0), (20, 181)])
-def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others):
+@pytest.mark.parametrize(("read", "others", "enough"), [(19, 0, 0), (20, 181, 0), (20, 180, 1)])
+def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others, enough):
     unread = READING | {"read": False}
     samples = [with_reading(READING)] * read + [with_reading(unread)] * others
     write_run(tmp_path, "m", samples)
     out = write_report(tmp_path, tmp_path / "out")
     names = {file.stem for file in out.parent.rglob("*.*")}
-    assert "breaks" in names
-    assert not names & {"kinds", "survival", "breaks_01_m"}
+    assert ("kinds" in names) == ("breaks_01_m" in names) == enough
+    assert ("these are too few to say" in out.read_text("utf-8")) != enough
 
 
 def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
@@ -232,7 +194,7 @@ def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
     trace = write_trace(row["puzzle"], 5, "missed", "marks")
     sample = make_sample(row, trace.response, "wrong_logic") | step_metrics(trace.response, row)
     write_run(tmp_path, "m", [sample])
-    (example,) = pick_failures(read_samples(tmp_path), COGNILOAD)
+    (example,) = pick_responses(read_samples(tmp_path), COGNILOAD, 1)
     t = trace.first_error
     assert example["where"] == f"statement {t} (missed)"
     solution = solve_steps(row["puzzle"])

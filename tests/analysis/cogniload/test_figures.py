@@ -11,8 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
 from cogniload_analysis import accuracy_table, fit_load_glm, ranking_table
+from cogniload_analysis.cogniload.known_thresholds import fit_run
 from cogniload_analysis.cogniload.sections.accuracy import draw_paper
-from cogniload_analysis.cogniload.sections.errors import draw_outcomes
 from cogniload_analysis.cogniload.sections.ranking import draw_ranking
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit
 from cogniload_analysis.display.drawing import draw, render
@@ -56,13 +56,11 @@ def fit_of(frame):
         lambda frame: figures_of(frame)["figure_1"],
         lambda frame: figures_of(frame)["figure_3"],
         lambda frame: figures_of(frame)["figure_5"],
-        draw_outcomes,
         fit_of,
     ],
 )
 def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, make, across):
     """However long the names of models are, on paper and on a phone."""
-    frame = frame.assign(outcome=pd.Categorical(["wrong_logic"] * len(frame)))
     many = frame["model"].where(frame["model"] == "first", frame["model"] + " in many words")
     figure = draw(make(frame.assign(model=many)), across)
     figure.draw_without_rendering()
@@ -75,18 +73,13 @@ def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, make, across):
     assert all(Bbox.intersection(*pair) is None for pair in combinations(extents, 2))
 
 
-def test_figure_1_shows_the_accuracies_of_the_table(frame):
-    line = draw(figures_of(frame)["figure_1"]).axes[2].get_lines()[-1]
-    mine = frame[frame["model"] == "first"].groupby("rho")["correct"].mean()
-    np.testing.assert_allclose(line.get_ydata(), mine)
-    np.testing.assert_allclose(line.get_xdata(), 100 * mine.index)
-
-
-def test_figure_5_has_the_wilson_intervals(frame):
+def test_figures_show_the_accuracies_and_the_intervals_of_the_table(frame):
     table = accuracy_table(frame, "d")
-    (bars, *_) = draw(figures_of(frame)["figure_5"]).axes[0].collections
-    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
     first = table[table["model"] == table["model"].iloc[0]]
+    for name in ("figure_1", "figure_5"):
+        axes = draw(figures_of(frame)[name]).axes[0]
+        np.testing.assert_allclose(axes.get_lines()[0].get_xydata(), first[["d", "accuracy"]])
+    ends = [segment[:, 1] for segment in axes.collections[0].get_segments()]
     np.testing.assert_allclose(ends, first[["low", "high"]])
 
 
@@ -101,14 +94,20 @@ def test_the_fitted_curve_goes_through_the_points():
         np.testing.assert_allclose(fitted, means, atol=0.03)
 
 
-def test_the_ranking_draws_each_model_and_the_new_ones_intervals():
-    frame = simulate_models(["new"], puzzles=20)
-    ranking = ranking_table({"new": fit_load_glm(frame)})
+def test_the_ranking_is_drawn_in_the_order_of_its_table_with_the_new_ones_intervals():
+    """A perfect model comes first; one without a projection stands by its crossing."""
+    grid = simulate_models(["grid"], puzzles=20)
+    on_lines = grid[["d", "N", "rho"]].eq([5, 50, 0.5]).sum(axis=1) > 1
+    frames = {"grid": grid, "perfect": grid.assign(correct=True), "lines": grid[on_lines]}
+    fits = {name: fit_run(frame) for name, frame in frames.items()}
+    glms, capacities = ({name: fit[place] for name, fit in fits.items()} for place in (0, 1))
+    ranking = ranking_table(glms, capacities)
+    assert ranking["model"].iloc[0] == "perfect"
+    rows = ranking.set_index("model")
+    assert np.isnan(rows.loc["lines", "ECL50"])
+    assert ranking["ECL50"].fillna(ranking["crossing"])[1:].is_monotonic_decreasing
     axes = draw(draw_ranking(ranking)).axes[0]
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ranking["model"].tolist()[::-1]
-    interval, _ = axes.collections
-    mine = ranking.set_index("model").loc["new"]
-    np.testing.assert_allclose(
-        interval.get_segments()[0][:, 0], mine[["low", "high"]].astype(float)
-    )
+    drawn = [line[:, 0] for line in axes.collections[0].get_segments() if len(line)]
+    np.testing.assert_allclose(drawn, [rows.loc["grid", ["low", "high"]].astype(float)])

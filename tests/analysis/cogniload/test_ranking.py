@@ -7,9 +7,7 @@ from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 
 from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
 from cogniload_analysis.cogniload.known_thresholds import fit_run
-from cogniload_analysis.cogniload.sections.first_screen import overview_table, say_capacity
-from cogniload_analysis.cogniload.sections.ranking import rank, rank_runs
-from cogniload_analysis.cogniload.thresholds import Threshold
+from cogniload_analysis.cogniload.sections.ranking import overview_table, rank_runs, say_capacity
 
 PUBLISHED = published_table("glm").set_index("model")
 BETA = PUBLISHED[["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]]
@@ -19,6 +17,7 @@ MODELS = {
     "good": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE),
     "poor": ([7.2, -0.35, -2.75, -3.21, 2.75], COARSE),
     "level": ([0, 0, 0, 0, 0], COARSE),
+    "uneven": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE[COARSE["d"].isin([1, 3, 7, 10])]),
     "easy only": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE[COARSE["d"] < 5]),
 }
 
@@ -54,14 +53,6 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
 
 
-def test_a_rank_compares_intervals_with_what_is_known():
-    others = pd.Series([300.0, 80.0, np.nan, 20.0])
-    assert rank(Threshold(56, 49, 65), others) == (3, 3)
-    assert rank(Threshold(56, 10, 90), others) == (2, 4)
-    assert rank(Threshold(56, 49, 85), others - 20, others + 20) == (2, 3)
-    assert np.isnan(rank(Threshold(), others)).all()
-
-
 def test_runs_are_ranked_by_what_they_all_have():
     """An adaptive run has a crossing alone, so grids are then ranked by their crossings too."""
     rows = {
@@ -73,12 +64,13 @@ def test_runs_are_ranked_by_what_they_all_have():
     names = ["rank", "crossing_rank", "ECL50", "low", "high"]
     names += ["crossing", "crossing_low", "crossing_high"]
     table = pd.DataFrame.from_dict(rows, "index", columns=names, dtype=float)
-    nobody = np.zeros(4, bool)
-    assert rank_runs(table, nobody)[:3].tolist() == [[1, 2], [3, 3], [1, 2]]
-    assert np.isnan(rank_runs(table, nobody)[3]).all()
+    nobody = pd.Series(False, table.index)
+    assert rank_runs(table, nobody)[:3].to_numpy().tolist() == [[1, 2], [3, 3], [1, 2]]
+    assert rank_runs(table, nobody).loc["short"].isna().all()
     grids = table.iloc[:2]
-    assert rank_runs(grids, nobody[:2]).tolist() == [[1, 1], [2, 2]]
-    assert rank_runs(grids, np.array([False, True])).tolist() == [[2, 2], [1, 1]]
+    assert rank_runs(grids, nobody[:2]).to_numpy().tolist() == [[1, 1], [2, 2]]
+    perfect = pd.Series([False, True], grids.index)
+    assert rank_runs(grids, perfect).to_numpy().tolist() == [[2, 2], [1, 1]]
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +82,15 @@ def overview(tmp_path_factory):
     frame = read_samples(folder)
     fits = {str(model): fit_run(rows) for model, rows in frame.groupby("model", observed=True)}
     glms, capacities = ({name: fit[place] for name, fit in fits.items()} for place in (0, 1))
-    return overview_table(frame, glms, capacities).set_index("model", drop=False)
+    ranking = ranking_table(glms, capacities)
+    return overview_table(frame, glms, capacities, ranking).set_index("model", drop=False)
 
 
 def test_the_best_comes_first_and_what_has_no_place_last(overview):
-    assert overview["rank"].dropna().to_dict() == {"perfect": 1, "good": 2, "poor": 3}
-    assert (overview["rank_worst"].dropna() == overview["rank"].dropna()).all()
-    assert list(overview.index[:3]) == ["perfect", "good", "poor"]
+    ranks = {"perfect": 1, "good": 2, "uneven": 2, "poor": 4}
+    assert overview["rank"].dropna().to_dict() == ranks
+    assert overview["rank_worst"].dropna().tolist() == [1, 3, 3, 4]
+    assert overview.index[0] == "perfect"
     assert overview.loc["perfect", "ECL50"] > 250
 
 
@@ -112,3 +106,12 @@ def test_the_headline_says_what_a_model_carries_or_that_it_is_unknown(overview):
         )
         assert f", places {best} to {worst} of 23 among" in headlines[model]
     assert "place" not in headlines["easy only"]
+
+
+def test_a_place_is_that_of_the_number_beside_it(overview):
+    """The projection of "uneven" is at another mean of d than that of the published models."""
+    row = overview.loc["uneven"]
+    assert row["covers"]
+    assert row["meaning"] == "projection"
+    assert np.isnan(row["place"])
+    assert row["rank"] > 1

@@ -70,9 +70,13 @@ def test_a_table_has_the_planted_chances_within_its_intervals():
     assert table.loc[1, "majority"] == pytest.approx(frame["correct"].mean())
     whole = frame.groupby("id")["answer"].agg(lambda answers: by_lot(list(answers)))
     assert table.loc[8, "majority"] == pytest.approx(whole.mean())
-    assert table["ECL50"].is_monotonic_increasing
     (section,) = attempts_sections(frame)
     assert len(section.content[0].shown) == 4
+
+
+def test_puzzles_of_which_none_has_a_wrong_answer():
+    frame = attempt(200, 2)[0].assign(correct=True, answer="right").astype({"id": "category"})
+    assert accuracy_by_attempts(frame)[["any", "majority"]].eq(1).all(axis=None)
 
 
 def test_without_answers_there_is_no_majority_and_without_repeats_no_table():

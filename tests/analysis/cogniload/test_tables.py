@@ -9,7 +9,11 @@ from cogniload_analysis import (
     published_table,
     token_table,
 )
-from cogniload_analysis.cogniload.sections.errors import WRONG_OUTCOMES, outcomes_by, tokens_at
+from cogniload_analysis.cogniload.sections.errors import (
+    WRONG_OUTCOMES,
+    outcomes_by,
+    tabulate_tokens,
+)
 from cogniload_gen.cogniload.score import Outcome
 
 
@@ -67,5 +71,5 @@ def test_tokens_are_set_as_in_the_paper():
     assert table[["model", "prompt_tokens_mean", "prompt_tokens_p90"]].to_numpy().tolist() == [
         ["m", 305, 309]
     ]
-    shown = tokens_at(20, table).shown
-    assert shown.to_dict("records") == [{"Model": "m", "d = 1": "P305[309] | O500[900]"}]
+    shown = tabulate_tokens(table).shown
+    assert shown.to_dict("records") == [{"Model": "m", "N": "20", "d = 1": "P305[309] | O500[900]"}]

@@ -29,7 +29,7 @@ from cogniload_analysis.adaptive.design import Answer, Interval, describe_interv
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_gen.checks import check_integer
 from cogniload_gen.cogniload import BENCHMARK
 
@@ -354,14 +354,6 @@ def estimate_capacity(
     ends = float(d.min()), float(d.max())
     capacity = curve.describe_capacity(answers, find_prior(prior), N, ends)
     return replace(capacity, flags=tuple(_question_cells(capacity)))
-
-
-def estimate_ECL50(frame: pd.DataFrame) -> Threshold:
-    """Return `estimate_capacity`'s ECL50 alone, in half of its time."""
-    answers, N = _count_tested(frame)
-    belief = curve.believe(answers, curve.curve_loads(N), find_prior("published"))
-    over_N = belief.curve(curve.OVER_N)
-    return curve.find_ECL50(over_N, answers, N)
 
 
 def _count_tested(

@@ -1,79 +1,69 @@
-"""Accuracy by the loads: tables by one and by two, and the paper's figures 1 and 3 to 7."""
+"""Accuracy by the loads: tables by two of them, and the paper's figures 1 and 3 to 7."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels, level_panel
+from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
 from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
-from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE, PAPER_CONFIDENCE
 
 
-def accuracy_sections(frame: pd.DataFrame, drawn: pd.DataFrame) -> list[Section]:
-    """Return the sections; `drawn` are the responses of models whose curves are more than noise."""
+def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
+    """Return the section of the tables, where a load varies; folded without a `link` to it."""
     d, N, rho = LOADS
-    by_one = [levels_table(frame, load) for load in LOADS]
-    by_two = [
-        levels_table(frame, *loads)
-        for loads in ((d, N), (N, rho))
-        if frame[loads[1].name].nunique() > 1
+    tables = [
+        heat_table(frame, down, across)
+        for down, across in ((d, N), (N, rho))
+        if frame[across.name].nunique() > 1
     ]
-    figures = draw_paper(drawn) if len(drawn) else []
-    link = "Accuracy" if len(drawn) else ""
-    return [
-        Section("Accuracy by two loads", by_two, "curves", folded=not len(drawn), link=link),
-        Section("The paper's figures", [*figures, *by_one], "figures", folded=True),
-    ]
+    section = Section("Accuracy by two loads", tables, "curves", folded=not link, link=link)
+    return [section] if tables else []
 
 
-def levels_table(frame: pd.DataFrame, *loads: Load) -> Table:
-    """Return the accuracy by one or two loads, with the levels of the last one side by side."""
-    *down, across = loads
-    names = [load.name for load in loads]
-    symbols = " and ".join(load.heading.split()[0] for load in loads)
+def heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
+    """Return the accuracy by two loads, with the levels of the second one side by side."""
+    symbols = " and ".join(load.heading.split()[0] for load in (down, across))
     return Table(
-        f"accuracy_by_{'_and_'.join(names)}",
-        accuracy_table(frame, *names, confidence=CONFIDENCE),
-        f"Accuracy in percent by {symbols}{'' if down else ', over the two other loads'}.",
+        f"accuracy_by_{down.name}_and_{across.name}",
+        accuracy_table(frame, down.name, across.name, confidence=CONFIDENCE),
+        f"Accuracy in percent by {symbols}.",
         {
             **MODEL,
-            **load_columns(down),
+            **load_columns([down]),
             across.name: (across.name, partial(show_level, across)),
             "accuracy": ("", percent),
         },
         wide=True,
-        heat=bool(down),
+        heat=True,
     )
 
 
 def draw_paper(frame: pd.DataFrame) -> list[Figure]:
     """Return the paper's figures, of the loads that vary."""
     varying = varying_loads(frame)
-    figures = [
-        Figure(
-            "figure_1",
-            "Accuracy by d, N and ρ, each averaged over the two other loads.",
-            [accuracy_panel(frame, load) for load in varying],
-            share_y=True,
-        )
-    ]
-    for number, load in ((3, "d"), (4, "N")):
+    panels = [accuracy_panel(frame, load) for load in varying]
+    caption = "Accuracy by each load, averaged over the others."
+    figures = [Figure("figure_1", caption, panels, share_y=True)]
+    for number, load in ((3, "d"), (4, "N")) if "rho" in varying else ():
         levels = sorted(frame[load].unique())
         panels = [
             accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}")
             for level in sorted({levels[0], levels[len(levels) // 2], levels[-1]})
         ]
         caption = f"Accuracy by ρ at a low, a middle and a high {load}."
-        if "rho" in varying:
-            figures.append(Figure(f"figure_{number}", caption, panels, share_y=True))
+        figures.append(Figure(f"figure_{number}", caption, panels, share_y=True))
+    over = "averaged over the two other loads, with 90 % Wilson intervals, as in the paper."
     for number, load, symbol in ((5, "d", "d"), (6, "rho", "ρ"), (7, "N", "N")):
-        over = "averaged over the two other loads, with 90 % Wilson intervals, as in the paper."
-        panel = accuracy_panel(frame, load, intervals=True)
         if load in varying:
+            panel = accuracy_panel(frame, load, confidence=PAPER_CONFIDENCE)
             caption = f"Accuracy by {symbol}, {over}"
             figures.append(Figure(f"figure_{number}", caption, [panel], height=4.2))
     return figures
@@ -85,32 +75,41 @@ def varying_loads(frame: pd.DataFrame) -> list[str]:
 
 
 def accuracy_panel(
-    frame: pd.DataFrame, load: str, title: str = "", *, intervals: bool = False
+    frame: pd.DataFrame,
+    load: str,
+    title: str = "",
+    *,
+    confidence: float = 0,
+    curves: Sequence[Series] = (),
 ) -> Panel:
-    """Return the panel of accuracy by a load, one series per model, and of chance."""
-    series = [
-        Series(
-            str(model),
-            drawn_levels(rows[load], load),
-            rows["accuracy"],
-            *((rows["low"], rows["high"]) if intervals else ()),
-        )
-        for model, rows in accuracy_table(frame, load).groupby("model", observed=True)
-    ]
-    return level_panel(load, frame[load], [*series, *chance_series(frame, load)], title)
+    """Return the panel of accuracy by a load, one series per model, and of chance.
 
+    With a `confidence`, points have Wilson's intervals; `curves` join them.
+    """
+    series, table = [], accuracy_table(frame, load, confidence=confidence)
+    for model, rows in table.groupby("model", observed=True):
+        low, high = (rows["low"], rows["high"]) if confidence else (None, None)
+        at, joined = drawn_levels(rows[load], load), not curves
+        series.append(Series(str(model), at, rows["accuracy"], low, high, joined=joined))
+    series += curves
+    if "chance" in frame and frame["chance"].notna().any():
+        chance = frame.groupby(load)["chance"].mean()
+        at = drawn_levels(chance.index, load)
+        series.append(Series("chance", at, chance, marked=False, faint=True, dashed=True))
+    levels = np.unique(drawn_levels(frame[load], load))
+    positions = np.log(levels) if load == "N" else levels
 
-def measured_series(table: pd.DataFrame, load: str) -> Series:
-    """Return the points of an `accuracy_table` by a load, with their intervals of 95 %."""
-    level = drawn_levels(table[load], load)
-    ends = table["low"], table["high"]
-    return Series("measured, 95 % interval", level, table["accuracy"], *ends, joined=False)
+    def finish(axes: Any) -> None:
+        axes.set_ylim(-0.03, 1.03)
+        if load == "N":
+            axes.set_xscale("log")
+        labels, last = [], -np.inf
+        for level, position in zip(levels, positions, strict=True):
+            # blank where it would touch the one on its left
+            room = position - last > 0.07 * np.ptp(positions)
+            labels.append(f"{level:g}" if room else "")
+            last = position if room else last
+        axes.set_xticks(levels, labels)
+        axes.minorticks_off()
 
-
-def chance_series(frame: pd.DataFrame, load: str) -> list[Series]:
-    """Return the accuracy of guesses among the options by a load; nothing where none are known."""
-    if "chance" not in frame or frame["chance"].isna().all():
-        return []
-    by_level = frame.groupby(load)["chance"].mean()
-    level = drawn_levels(by_level.index, load)
-    return [Series("chance", level, by_level, marked=False, faint=True, dashed=True)]
+    return Panel(series, LABELS[load], "Accuracy", title, finish)

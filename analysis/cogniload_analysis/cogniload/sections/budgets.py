@@ -1,15 +1,11 @@
 """Accuracy as a function of the response budget, from the token counts of a run that has ended."""
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.known_thresholds import known_ECL50
-from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Section
@@ -17,7 +13,7 @@ from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 from cogniload_analysis.stats import clustered_interval
 
-LEAST_BUDGET, DOUBLINGS = 256, 24
+LEAST_BUDGET = 256
 
 CAPTION = (
     "Puzzles solved within a budget of response tokens, had the responses been stopped there. A "
@@ -32,11 +28,7 @@ COLUMNS: tb.Columns = {
     "accuracy": ("Acc [%]", tb.percent),
     "most": ("at most [%]", tb.percent),
     "low, high": ("95 % interval", tb.percent_interval),
-    **ECL50_CROSSING,
-    "tokens_per_solved": (
-        "Tokens per solved puzzle",
-        lambda spent: f"{spent:,.0f}" if np.isfinite(spent) else "none solved",
-    ),
+    "tokens_per_solved": ("Tokens per solved puzzle", tb.thousands),
 }
 
 
@@ -45,8 +37,7 @@ def budgets_sections(frame: pd.DataFrame) -> list[Section]:
     curves = budget_curve(frame)
     if curves.empty or not curves["model"].duplicated().any():
         return []
-    table = tb.Table("budgets", curves, CAPTION, COLUMNS)
-    content = [draw_budgets(curves), table]
+    content = [draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
     return [Section("Response budgets", content, "response-budgets", folded=True)]
 
 
@@ -60,30 +51,28 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     intervals (clustered by puzzle), the lower of `accuracy` and the upper of `most`.
 
     The other columns: responses (those with a token count), cut (those that a limit cut before the
-    budget), tokens_per_solved (tokens up to the budget, also of wrong responses, over the solved
-    puzzles), ECL50 (the crossing, cut ones counted as wrong) with ECL50_low and ECL50_high, and the
-    least and the largest N, min_tested and max_tested. Raises ValueError for a column that is
-    missing and a budget below 1.
+    budget) and tokens_per_solved (tokens up to the budget, also of wrong responses, over the solved
+    puzzles; NaN for none). Raises ValueError for a column that is missing and a budget below 1.
     """
-    check_columns(frame, ("model", "id", "d", "N", "rho", "correct", "response_tokens"))
+    check_columns(frame, ("model", "id", "correct", "response_tokens"))
     if budgets is not None and not all(budget >= 1 for budget in budgets):
         raise ValueError(f"budgets must be 1 or more tokens, got {list(budgets)}")
     known = frame.dropna(subset="response_tokens")
     limited = known["ending"].isin([LIMIT, WINDOW]) if "ending" in known else False
     known = known.assign(lost=limited & ~known["correct"].astype(bool))
-    rows = [
+    return pd.DataFrame(
         {"model": str(model), "budget": budget} | _describe_budget(mine, budget)
         for model, mine in known.groupby("model", observed=True)
         for budget in budgets or list_budgets(mine)
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def list_budgets(frame: pd.DataFrame) -> list[int]:
     """Return the budgets of a model's curve: doubled from 256, up to its longest response."""
-    longest = int(frame["response_tokens"].max())
-    doubled = (LEAST_BUDGET * 2**power for power in range(DOUBLINGS))
-    return [*takewhile(lambda budget: budget < longest, doubled), longest]
+    longest, budgets = int(frame["response_tokens"].max()), [LEAST_BUDGET]
+    while budgets[-1] < longest:
+        budgets.append(2 * budgets[-1])
+    return [*budgets[:-1], longest]
 
 
 def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
@@ -92,7 +81,6 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     cut = frame["lost"] & (tokens < budget)
     by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
-    spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),
         "cut": int(cut.sum()),
@@ -100,39 +88,22 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
         "most": most.mean(),
         "low": clustered_interval(least)[0],
         "high": clustered_interval(most)[1],
-        "tokens_per_solved": spent / solved.sum() if solved.any() else np.inf,
-        **name_ends("ECL50", known_ECL50(frame.assign(correct=solved))),
-        "min_tested": frame["N"].min(),
-        "max_tested": frame["N"].max(),
+        "tokens_per_solved": tokens.clip(upper=budget).sum() / (solved.sum() or np.nan),
     }
 
 
 def draw_budgets(curves: pd.DataFrame) -> Figure:
-    """Draw each model's accuracy and ECL50 by the response budget: rows of `budget_curve`."""
-    ECL50 = ["ECL50", "ECL50_low", "ECL50_high"]
-    drawn = curves.assign(**curves[ECL50].clip(1, curves["max_tested"].max()))
-    panels = []
-    for names, label in (
-        (["accuracy", "low", "high"], "Accuracy"),
-        (ECL50, "ECL50 (statements)"),
-    ):
-        if drawn[names[0]].notna().any():
-            series = series_by_model(drawn, "budget", *names)
-            finish = partial(_finish, last=int(drawn["budget"].max()), logarithmic=names == ECL50)
-            panels.append(Panel(series, "Response budget (tokens)", label, "", finish))
+    """Draw each model's accuracy by the response budget: rows of `budget_curve`."""
+
+    def finish(axes: Any) -> None:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+
+    series = series_by_model(curves, "budget", "accuracy", "low", "high")
+    panel = Panel(series, "Response budget (tokens)", "Accuracy", finish=finish)
     caption = (
-        "Accuracy and, where it is determined, ECL50 (crossing) within a budget of response "
-        "tokens, each run on its own puzzles, with 95 % intervals; a response that a limit cut "
-        "counts as wrong, and the interval of the accuracy reaches to where it counts as right."
+        "Accuracy within a budget of response tokens, each run on its own puzzles, with 95 % "
+        "intervals; a response that a limit cut counts as wrong, and the interval reaches to where "
+        "it counts as right."
     )
-    return Figure("budgets", caption, panels)
-
-
-def _finish(axes: Any, last: int, *, logarithmic: bool) -> None:
-    axes.set_xscale("log")
-    ticks = [*(256 * 4**power for power in range(12) if 256 * 4**power < 0.6 * last), last]
-    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    if logarithmic:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
+    return Figure("budgets", caption, [panel])

@@ -1,12 +1,9 @@
 """Errors and tokens: the paper's Tables 4 and 5 (Appendix E), and 7 to 10 (Appendix H)."""
 
-from typing import Any
-
 import pandas as pd
 
-from cogniload_analysis.cogniload.loads import LOADS, drawn_levels, level_panel
+from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import Figure, Series, shorten_name
 from cogniload_analysis.display.page import Content, Section
 from cogniload_gen.cogniload.score import Outcome
 
@@ -19,15 +16,12 @@ WRONG_OUTCOMES = {
 }
 """The columns of Tables 4 and 5, in the paper's order."""
 
-MOST_PANELS = 12
 
-
-def errors_section(frame: pd.DataFrame, drawn: pd.DataFrame) -> Section:
-    """Return the section; `drawn` are the responses of models whose curves are more than noise."""
-    content: list[Content] = [draw_outcomes(drawn)] if len(drawn) else []
-    content += [outcomes_by(frame, "d", 4), outcomes_by(frame, "N", 5)]
-    by_N = [tokens_at(N, rows) for N, rows in token_table(frame).groupby("N")]
-    content += by_N or ["The samples hold no token counts."]
+def errors_section(frame: pd.DataFrame) -> Section:
+    """Return the section."""
+    content: list[Content] = [outcomes_by(frame, "d", 4), outcomes_by(frame, "N", 5)]
+    tokens = token_table(frame)
+    content.append(tabulate_tokens(tokens) if len(tokens) else "The samples hold no token counts.")
     return Section("Errors and tokens", content, "errors", folded=True)
 
 
@@ -69,31 +63,17 @@ def token_table(frame: pd.DataFrame) -> pd.DataFrame:
     return tb.describe_tokens(frame, "model", "N", "d").dropna(how="all").reset_index()
 
 
-def tokens_at(N: Any, rows: pd.DataFrame) -> tb.Table:
-    """Return the table of tokens at an N, from its rows of `token_table`."""
+def tabulate_tokens(tokens: pd.DataFrame) -> tb.Table:
+    """Return the table of a `token_table`."""
 
     def show(*counts: float) -> str:
         return f"P{tb.tokens(*counts[:2])} | O{tb.tokens(*counts[2:])}"
 
     counts = "prompt_tokens_mean, prompt_tokens_p90, response_tokens_mean, response_tokens_p90"
     return tb.Table(
-        f"tokens_N{N:g}",
-        rows,
-        f"Tokens at N = {N:g} as mean[90th percentile] of prompt and output, as Tables 7 to 10.",
-        {**tb.MODEL, "d": ("d", tb.form("d = {:g}")), counts: ("", show)},
+        "tokens",
+        tokens,
+        "Tokens as mean[90th percentile] of prompt and output, as Tables 7 to 10.",
+        {**tb.MODEL, "N": "N", "d": ("d", tb.form("d = {:g}")), counts: ("", show)},
         wide=True,
     )
-
-
-def draw_outcomes(frame: pd.DataFrame) -> Figure:
-    """Return the figure of the share of each wrong outcome by N, of twelve models at most."""
-    wrong = [name for name in frame["outcome"].cat.categories if name.startswith("wrong")]
-    panels = []
-    for model, rows in list(frame.groupby("model", observed=True))[:MOST_PANELS]:
-        shares = pd.crosstab(rows["N"], rows["outcome"], normalize="index")
-        shares = shares.reindex(columns=wrong, fill_value=0.0)
-        series = [Series(name, drawn_levels(shares.index, "N"), shares[name]) for name in wrong]
-        title = shorten_name(str(model))
-        panels.append(level_panel("N", rows["N"], series, title, "Share of responses"))
-    caption = "Share of each wrong outcome by N, over the two other loads."
-    return Figure("outcomes_by_N", caption, panels, share_y=True)

@@ -1,4 +1,4 @@
-"""Ranks with their intervals: among the published models, and among the runs of a report.
+"""Where each model stands: what it carries, and its rank among the published models and the runs.
 
 A rank compares like with like, projections with projections and crossings with crossings, and
 exists only for puzzles that cover the loads of the paper.
@@ -6,31 +6,45 @@ exists only for puzzles that cover the loads of the paper.
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
+from cogniload_analysis.cogniload.capacity import curve
+from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.glm import LoadGLM
-from cogniload_analysis.cogniload.known_thresholds import projections, tested_ends
+from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.thresholds import (
     CROSSING,
     PROJECTION,
+    name_ends,
     show_ends,
     show_threshold,
 )
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
-from cogniload_analysis.display.page import Section
+from cogniload_analysis.display import verdict
+from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
+from cogniload_analysis.display.page import Section, Verdict
+from cogniload_analysis.matters import load_effects
 from cogniload_analysis.published import published_table
+from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.stats import CONFIDENCE
 
 CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
+
+HERE = "this report"
+VALUES = {
+    "rank": ["ECL50", "low", "high"],
+    "crossing_rank": [CROSSING, "crossing_low", "crossing_high"],
+}
+"""The columns of an ECL50 and its interval, by that of its rank: of projection and crossing."""
 
 
 def show_ranks(best: float, worst: float) -> str:
@@ -46,26 +60,22 @@ CAPTION = (
     "published models, with its 95 % interval. The paper prints projections, without intervals; "
     "its models' crossings follow from these with a guessing floor and Table 3."
 )
+
+
+def _columns_of(meaning: str, rank: str) -> tb.Columns:
+    value, low, high = VALUES[rank]
+    show = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
+    return {
+        f"{rank}, {rank}_worst": (f"Rank ({meaning})", show_ranks),
+        f"{value}, min_tested, max_tested": (f"ECL50 ({meaning})", next(show)),
+        f"{low}, {high}, min_tested, max_tested": (f"95 % ({meaning})", next(show)),
+    }
+
+
 COLUMNS: tb.Columns = {
     **tb.MODEL,
-    "rank, rank_worst": ("Rank (projection)", show_ranks),
-    "ECL50, min_tested, max_tested": (
-        "ECL50 (projection)",
-        partial(show_threshold, PROJECTION, "ECL50"),
-    ),
-    "low, high, min_tested, max_tested": (
-        "95 % (projection)",
-        partial(show_ends, PROJECTION, "ECL50"),
-    ),
-    "crossing_rank, crossing_rank_worst": ("Rank (crossing)", show_ranks),
-    "crossing, min_tested, max_tested": (
-        "ECL50 (crossing)",
-        partial(show_threshold, CROSSING, "ECL50"),
-    ),
-    "crossing_low, crossing_high, min_tested, max_tested": (
-        "95 % (crossing)",
-        partial(show_ends, CROSSING, "ECL50"),
-    ),
+    **_columns_of(PROJECTION, "rank"),
+    **_columns_of(CROSSING, "crossing_rank"),
     "source": "From",
     "note": "Note",
 }
@@ -77,16 +87,10 @@ def ranking_section(ranking: pd.DataFrame) -> Section:
     return Section("Among published models", [draw_ranking(ranking), table], "among", folded=True)
 
 
-def rank(at: Threshold, low: pd.Series, high: pd.Series | None = None) -> tuple[float, float]:
-    """Return the best and the worst rank of an ECL50 among others, by its 95 % interval.
-
-    The others' intervals are from `low` to `high`, by default points; those without one don't
-    count. NaN for an ECL50 that is unknown.
-    """
-    if math.isnan(at.value):
-        return math.nan, math.nan
-    above = (low > at.high).sum(), ((low if high is None else high) > at.low).sum()
-    return 1.0 + above[0], 1.0 + above[1]
+def rank_among(ends: pd.Series, others: pd.Series) -> pd.Series:
+    """Return the rank of each ECL50 among others; NaN where it is unknown."""
+    above = (others.to_numpy() > ends.to_numpy()[:, None]).sum(axis=1)
+    return pd.Series(1.0 + above, ends.index).where(ends.notna())
 
 
 def ranking_table(
@@ -99,58 +103,49 @@ def ranking_table(
     `crossing_rank_worst` by the crossing among those where it is known. A new model whose puzzles
     don't cover the paper's loads has neither; `note` says so, and why a model has no projection.
     Other columns: model, source, ECL50, low, high (the projection), crossing, crossing_low,
-    crossing_high, min_tested and max_tested (N). The largest projection comes first, and last what
-    has none.
+    crossing_high, min_tested and max_tested (N). The first ones solve every puzzle; then the
+    largest projection comes first, or the crossing where there is none.
     """
-    published = published_ECL50()
     rows = []
     for model, glm in glms.items():
         capacity = (capacities or {}).get(model)
         projection = projections(glm, PAPER_MEANS).ECL50
         crossing = capacity.ECL50 if capacity else Threshold()
-        least, most = tested_ends(capacity, "ECL50") if capacity else (np.nan, np.nan)
-        covers = goodness_of_fit.covers_paper(glm.cells)
-        ranks = (
-            rank(at if covers else Threshold(), published[name])
-            for at, name in ((projection, "ECL50"), (crossing, CROSSING))
-        )
-        notes = projection.note, "" if covers else goodness_of_fit.UNCOVERED
-        rows.append(
-            dict(zip(RANKS, sum(ranks, ()), strict=True))
-            | {"model": model, "source": "this report"}
-            | {"ECL50": projection.value, "low": projection.low, "high": projection.high}
-            | {CROSSING: crossing.value}
-            | {"crossing_low": crossing.low, "crossing_high": crossing.high}
-            | {"min_tested": least, "max_tested": most, "note": "; ".join(filter(None, notes))}
-        )
-    for name, meaning in (("rank", "ECL50"), ("crossing_rank", CROSSING)):
-        own = published[meaning].rank(ascending=False, method="min")
-        published[[name, f"{name}_worst"]] = np.column_stack([own, own])
-    published = published.assign(source="published", note="")
+        least, most = tested_ends(capacity, "ECL50") if capacity else (math.nan, math.nan)
+        covers = fit.covers_paper(glm.cells)
+        notes = projection.note, "" if covers else fit.UNCOVERED
+        row = {"model": model, "source": HERE, "min_tested": least, "max_tested": most}
+        for names, at in zip(VALUES.values(), (projection, crossing), strict=True):
+            row |= dict(zip(names, (at.value, at.low, at.high), strict=True))
+        row |= {"note": "; ".join(filter(None, notes)), "covers": covers}
+        rows.append(row | {"perfect": covers and not glm.cells["failures"].any()})
+    published = published_ECL50().assign(source="published", note="", covers=True, perfect=False)
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
-    return table.sort_values("ECL50", ascending=False, kind="stable", ignore_index=True)
+    for name, (value, low, high) in VALUES.items():
+        for column, end in ((name, high), (f"{name}_worst", low)):
+            ends = table[end].fillna(table[value]).where(table["covers"])
+            table[column] = rank_among(ends, published[value])
+    order = table["ECL50"].fillna(table[CROSSING]).mask(table["perfect"], math.inf)
+    table = table.loc[order.sort_values(ascending=False, kind="stable").index]
+    ranks = [column for name in VALUES for column in (name, f"{name}_worst")]
+    values = [name for names in VALUES.values() for name in names]
+    columns = [*ranks, "model", "source", *values, "min_tested", "max_tested", "note"]
+    return table[columns].reset_index(drop=True)
 
 
-def rank_runs(ranking: pd.DataFrame, perfect: np.ndarray) -> np.ndarray:
-    """Return the best and the worst rank of each run among these, from its row of `ranking_table`.
+def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
+    """Return `rank` and `rank_worst` of each run among these, from its row of `ranking_table`.
 
     By the projection, if all have one that have a rank, and else by the crossing. A run that is
     `perfect` comes first.
     """
-    ranked = ranking[["rank", "crossing_rank"]].notna().any(axis=1)
-    names = ["ECL50", "low", "high"]
-    if ranking.loc[ranked & ~perfect, "rank"].isna().any():
-        names = [CROSSING, "crossing_low", "crossing_high"]
-    known = ranking[names].where(ranked, axis=0)
-    known[perfect] = math.inf
-    runs = [Threshold(*row) for row in known.itertuples(index=False)]
-    low, high = known[names[1]], known[names[2]]
-    others = [known.index != model for model in known.index]
-    ranks = [rank(at, low[rest], high[rest]) for at, rest in zip(runs, others, strict=True)]
-    return np.array(ranks).reshape(-1, 2)
-
-
-RANKS = ("rank", "rank_worst", "crossing_rank", "crossing_rank_worst")
+    ranked = ranking[[*VALUES]].notna().any(axis=1)
+    by_crossing = ranking.loc[ranked & ~perfect, "rank"].isna().any()
+    _, *ends = VALUES["crossing_rank" if by_crossing else "rank"]
+    low, high = (ranking[end].where(ranked).mask(perfect, math.inf) for end in ends)
+    # the upper end of a run lies above its own lower one
+    worst = rank_among(low, high) - (high > low)
+    return pd.DataFrame({"rank": rank_among(high, low), "rank_worst": worst})
 
 
 def published_ECL50() -> pd.DataFrame:
@@ -159,19 +154,14 @@ def published_ECL50() -> pd.DataFrame:
     It is NaN where it would be an extrapolation, or the curve with a floor is not known.
     """
     models = published_table("glm")[["model", "ECL50"]]
-    known = models["ECL50"].between(*CROSSINGS_KNOWN)
-    return models.assign(crossing=models["model"].map(_published_crossings()).where(known))
-
-
-@lru_cache(maxsize=1)
-def _published_crossings() -> dict[str, float]:
     curves = published_curves()
     curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
-    link, crossing = curve.Link(), goodness_of_fit.curve_crossing
-    return {
-        str(model): crossing(goodness_of_fit.PublishedCurve(row.to_numpy(float), link, True))
+    crossings = {
+        model: fit.curve_crossing(fit.PublishedCurve(row.to_numpy(float), curve.Link(), True))
         for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
+    known = models["ECL50"].between(*CROSSINGS_KNOWN)
+    return models.assign(crossing=models["model"].map(crossings).where(known))
 
 
 def draw_ranking(ranking: pd.DataFrame) -> Figure:
@@ -180,28 +170,23 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
     A model has its crossing, a hollow mark, below its projection. Those without a rank are left
     out: their puzzles don't tell it.
     """
-    known = ranking[ranking[["rank", "crossing_rank"]].notna().any(axis=1)].iloc[::-1]
-    known = known.reset_index(drop=True)
-    new = known["source"] == "this report"
-    values = ["ECL50", "low", "high", "crossing", "crossing_low", "crossing_high"]
+    known = ranking[ranking[[*VALUES]].notna().any(axis=1)].iloc[::-1].reset_index(drop=True)
+    new = known["source"] == HERE
     # Below one statement the axis ends: the paper prints 0.0 there.
-    drawn = known[values].astype(float).clip(lower=1, upper=1e4)
+    drawn = {rank: known[names].astype(float).clip(1, 1e4) for rank, names in VALUES.items()}
 
     def finish(axes: Any) -> None:
-        for meaning, at, fill in ((values[:3], 0.15, None), (values[3:], -0.15, "white")):
-            value, low, high = (drawn[name] for name in meaning)
+        for rank, shift, fill in (("rank", 0.15, None), ("crossing_rank", -0.15, "white")):
+            value, low, high = (ends for _, ends in drawn[rank].items())
+            place = known.index + shift
             for chosen, colour, marker in ((~new, "#777777", "o"), (new, COLOURS[2], "D")):
                 style = {"color": colour, "markerfacecolor": fill or colour, "zorder": 3}
-                axes.plot(value[chosen], known.index[chosen] + at, marker, **style)
-            bounded = new & low.notna()
-            ends = low[bounded], high[bounded]
-            axes.hlines(known.index[bounded] + at, *ends, color=COLOURS[2])
+                axes.plot(value[chosen], place[chosen], marker, **style)
+            axes.hlines(place[new], low[new], high[new], color=COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(shorten_name))
-        for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
-            label.set(color="#000000" if is_new else "#666666")
         axes.set_ylim(-0.7, len(known) - 0.3)
         axes.set_xscale("log")
-        axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy())))
+        axes.set_xlim(left=0.9)
         axes.xaxis.set_major_formatter("{x:g}")
 
     ends = "at 1: one or fewer; at 10000: that or more"
@@ -210,6 +195,144 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
         "ECL50 of the models of this report (with 95 % intervals) and of the paper: projection "
         "and, hollow, crossing."
     )
-    height = 1.3 + 0.22 * len(known)
-    series: list[Series] = []
-    return Figure("ranking", caption, [Panel(series, xlabel, "", "", finish)], height)
+    panel = Panel([], xlabel, "", finish=finish)
+    return Figure("ranking", caption, [panel], 1.3 + 0.22 * len(known))
+
+
+# --- The first screen ----------------------------------------------------------------------------
+
+REACH = 4
+"""How far beyond the N of the puzzles, as a factor, a projection is printed."""
+
+
+def overview_table(
+    frame: pd.DataFrame,
+    glms: Mapping[str, LoadGLM],
+    capacities: Mapping[str, Capacity],
+    ranking: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
+
+    Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
+    model, correct, responses, accuracy, low, high (of 95 %), chance, at_chance, meaning (of ECL50:
+    the projection at the mean loads of the puzzles or, without one, the crossing), ECL50,
+    ECL50_low, ECL50_high, least_N and most_N (between which ECL50 is known), place and place_worst
+    (of ECL50 among the `ranked`: the published models and this one; NaN for a projection at other
+    loads than the paper's means), covers (the paper's loads), cut_share and response_tokens (mean).
+    Ranks compare projections, or crossings where a model has no projection. The highest rank comes
+    first, and the most accurate of the models without one.
+    """
+    ranked = ranking[ranking["source"] == HERE].set_index("model")
+    counts = ranking[ranking["source"] != HERE].count()
+    cut_shares = ending_table(frame).set_index("model")["cut_share"]
+    tokens = frame.groupby("model", observed=True)["response_tokens"].mean()
+    rows = []
+    for row in tb.accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
+        model = row["model"]
+        at = choose_threshold(glms[model], capacities[model])
+        name = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
+        its_own = np.isclose(at["ECL50"], ranked.loc[model, VALUES[name][0]])
+        places = ranked.loc[model, [name, f"{name}_worst"]] if its_own else (math.nan, math.nan)
+        rows.append(
+            {"chance": math.nan}
+            | row
+            | {"at_chance": AT_CHANCE in glms[model].unknown.values()}
+            | at
+            | dict(zip(("place", "place_worst"), places, strict=True))
+            | {"ranked": 1 + counts[name], "covers": fit.covers_paper(glms[model].cells)}
+            | {"cut_share": cut_shares[model], "response_tokens": tokens[model]}
+        )
+    table = pd.DataFrame(rows)
+    own = ranked.loc[table["model"]]
+    perfect = (table["covers"] & table["accuracy"].eq(1)).set_axis(own.index)
+    table = rank_runs(own, perfect).reset_index(drop=True).join(table)
+    order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
+    return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
+
+
+def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
+    """Return ECL50, the projection if there is one, else the crossing, and its range of N."""
+    meaning, at = PROJECTION, projections(glm).ECL50
+    least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
+    if math.isnan(at.value):
+        meaning, at = CROSSING, capacity.ECL50
+        least, most = tested_ends(capacity, "ECL50")
+    if at.low < least and at.high > most:
+        at = Threshold()  # nothing that was tested is left out
+    return {"meaning": meaning, **name_ends("ECL50", at), "least_N": least, "most_N": most}
+
+
+def show_length(N: float, least_N: float, most_N: float) -> str:
+    """Set an N in print, where it is known: otherwise, on which side it lies."""
+    return "not determined" if math.isnan(N) else tb.within(N, 0, round(least_N), round(most_N))
+
+
+def show_interval(low: float, high: float, least_N: float, most_N: float) -> str:
+    """Set the interval of ECL50 in print."""
+    if math.isnan(low):
+        return tb.MISSING
+    return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
+
+
+def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
+    length = show_length(N, least_N, most_N)
+    return length if meaning == PROJECTION or math.isnan(N) else f"{length} ({meaning})"
+
+
+def _show_places(best: float, worst: float, ranked: int) -> str:
+    return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked}"
+
+
+OVERVIEW: tb.Columns = {
+    **tb.MODEL,
+    "rank, rank_worst": ("Rank", show_ranks),
+    "ECL50, least_N, most_N, meaning": ("ECL50", _show_ECL50),
+    "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", show_interval),
+    "place, place_worst, ranked": ("Place", _show_places),
+    "accuracy": ("Acc [%]", tb.percent),
+    "low, high": ("Acc, 95 %", tb.percent_interval),
+    "chance": ("Chance [%]", tb.percent),
+    "cut_share": ("Cut [%]", tb.percent),
+    "response_tokens": ("Tokens", tb.thousands),
+    "responses": "Responses",
+}
+
+
+def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
+    """Return the table of all runs."""
+    by = "by ECL50, the N at which half of the puzzles are solved"
+    places = "its place among the published models. Ranks and places have 95 % intervals"
+    caption = f"All runs, best first: {by}, with {places}."
+    return tb.Table("overview", overview, caption, OVERVIEW)
+
+
+def say_capacity(row: Mapping[Any, Any]) -> str:
+    """Say in a headline what a model carries, by a row of `overview_table`."""
+    if row["at_chance"]:
+        return "At chance: it solves no more puzzles than guesses would."
+    if row["accuracy"] == 1:
+        return "Solves every puzzle: its capacity lies beyond what was tested."
+    if math.isnan(row["ECL50"]):
+        return "ECL50, the number of statements that it carries, is not determined."
+    N = show_length(row["ECL50"], row["least_N"], row["most_N"])
+    ends = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
+    said = f"Carries {N} statements: ECL50 ({row['meaning']}), 95 % interval {ends}"
+    if math.isfinite(row["place"]):
+        places = _show_places(row["place"], row["place_worst"], row["ranked"])
+        said += f", place{'s' * (' to ' in places)} {places} among the published models"
+    return said + "."
+
+
+def describe_verdict(
+    row: Mapping[Any, Any], frame: pd.DataFrame, first_error: str, figure: Figure | None
+) -> Verdict:
+    """Return what the first screen says of a model, by its row of `overview_table`.
+
+    `first_error` says the commonest one, if it is known.
+    """
+    headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
+    if row["at_chance"]:
+        return Verdict(row["model"], headline, [solved])
+    sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
+    breaks = verdict.say_breaks(load_effects(frame, LOADS))
+    return Verdict(row["model"], headline, sentences, figure, breaks)

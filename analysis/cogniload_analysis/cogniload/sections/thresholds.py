@@ -7,7 +7,6 @@ of the model itself.
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,8 @@ from cogniload_analysis.cogniload.glm import (
     fit_interactions,
 )
 from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
-from cogniload_analysis.cogniload.loads import LABELS, drawn_levels, level_panel
-from cogniload_analysis.cogniload.sections.accuracy import (
-    chance_series,
-    measured_series,
-    varying_loads,
-)
+from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
+from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
 from cogniload_analysis.cogniload.thresholds import (
     UNKNOWN,
     Threshold,
@@ -160,13 +155,12 @@ def draw_fit(model: str, frame: pd.DataFrame, glm: LoadGLM, name: str) -> Figure
 
 
 def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
-    table = tb.accuracy_table(frame, load, confidence=CONFIDENCE)
-    series = [measured_series(table, load)]
+    curves = []
     if "beta_0" not in glm.problems:
         levels, accuracy = _average_prediction(glm, load)
         at = drawn_levels(levels, load)
-        series.append(Series(f"GLM, {glm.estimator}", at, accuracy, marked=False))
-    return level_panel(load, frame[load], [*series, *chance_series(frame, load)])
+        curves.append(Series(f"GLM, {glm.estimator}", at, accuracy, marked=False))
+    return accuracy_panel(frame, load, confidence=CONFIDENCE, curves=curves)
 
 
 def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray]:
@@ -216,18 +210,6 @@ THRESHOLDS: tb.Columns = {
     "value, method": ("Method", lambda value, method: tb.MISSING if math.isnan(value) else method),
     "note": "Note",
 }
-
-ECL50_CROSSING: tb.Columns = {
-    "ECL50, min_tested, max_tested": (
-        "ECL50 (crossing)",
-        partial(show_threshold, CROSSING, "ECL50"),
-    ),
-    "ECL50_low, ECL50_high, min_tested, max_tested": (
-        "ECL50 95 %",
-        partial(show_ends, CROSSING, "ECL50"),
-    ),
-}
-"""The columns of a crossing of ECL50, which other sections have too."""
 
 
 def threshold_table(

@@ -22,7 +22,7 @@ class Told(NamedTuple):
 
 # --- the words by which a response denies, doubts or takes back what it says, in lowercase
 
-LISTS = read_words(__package__, "claims")
+LISTS = read_words("cogniload_gen", "claims")
 NEGATION, DENIAL, DOUBT, CONDITION = (
     "|".join(LISTS[name]) for name in ("negation", "denial", "doubt", "condition")
 )
@@ -32,9 +32,6 @@ TALK = frozenset(LISTS["talk"]["words"].split())
 
 HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]")
 """What makes a statement less than a plain one."""
-
-DOUBTS = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b")
-"""What makes a remark that names nobody a doubt about the statement before it."""
 
 # --- what blind strategies are worth in the rewards of steps
 
