@@ -66,10 +66,11 @@ def report_factor(
         verdicts.append(describe_verdict(title, mine, sentences[0], figure))
     front: list[Figure] = []
     drawn: list[Figure] = []
-    for suite, rows in fits.groupby("suite"):
+    for suite in sorted({*fits["suite"]}):
+        rows = fits[fits["suite"] == suite]
         if rows["mean_accuracy"].any():
             of_suite = {at: fit for at, fit in curves.items() if at[1] == suite}
-            front = [decays.draw_suite(str(suite), of_suite)]  # the symbolic one, if there are both
+            front = [decays.draw_suite(suite, of_suite)]  # the symbolic one, if there are both
             drawn += [*front, *contexts.draw_by_context(rows)]
     sections = [
         *retrieval.retrieval_sections(retrieved),
@@ -130,7 +131,6 @@ def response_table(frame: pd.DataFrame) -> pd.DataFrame:
     counts = count_outcomes(frame, *CONDITION)
     responses = counts.sum(axis=1)
     low, high = wilson_interval(counts["correct"], responses)
-    columns = {"responses": responses, "accuracy": counts["correct"] / responses}
-    columns |= {"low": low, "high": high} | dict(counts.items())
-    columns |= dict(describe_tokens(frame, *CONDITION).items())
-    return pd.DataFrame(columns).reset_index()
+    shares = pd.DataFrame({"accuracy": counts["correct"] / responses, "low": low, "high": high})
+    told = counts.assign(responses=responses).join([shares, describe_tokens(frame, *CONDITION)])
+    return told.reset_index()

@@ -58,8 +58,8 @@ def attempts_sections(frame: pd.DataFrame, n_clean: float | None) -> list[Sectio
 def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return `n_eff_by_attempts` of each model, suite, context and noise with several attempts."""
     tables = [
-        n_eff_by_attempts(rows).assign(**dict(zip(CONDITION, condition, strict=True)))
-        for condition, rows in by_condition(frame)
+        n_eff_by_attempts(rows).assign(model=model, suite=suite, context=context, noise=noise)
+        for (model, suite, context, noise), rows in by_condition(frame)
         if rows.groupby("id", observed=True).size().min() > 1
     ]
     columns = [*CONDITION, *n_eff_by_attempts(frame[:0])]

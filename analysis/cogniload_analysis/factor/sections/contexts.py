@@ -65,8 +65,7 @@ def published_by_context(fits: pd.DataFrame) -> pd.DataFrame:
     published = published.fillna({"context": 0}).astype({"context": int})
     published["N_eff"] = published["N_eff"].fillna(-published["CDO"] / published["CDF"])
     table = pd.concat([mine, published[[*mine]]])
-    order = {"by": ["context", "N_eff"], "ascending": [True, False]}
-    return table.sort_values(**order, kind="stable", ignore_index=True)
+    return table.sort_values(["context", "N_eff"], ascending=[True, False], ignore_index=True)
 
 
 def context_series(fits: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
