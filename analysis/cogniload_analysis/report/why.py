@@ -9,17 +9,9 @@ import pandas as pd
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.why import Why
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
-from cogniload_analysis.display.tables import (
-    MODEL,
-    Columns,
-    Table,
-    p_value,
-    percent,
-    points,
-    points_interval,
-)
 from cogniload_analysis.display.verdict import add_cause
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
@@ -29,18 +21,17 @@ EFFECTS_CAPTION = (
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
     "percentage points, with 95 % intervals. “Against” names what it is compared with."
 )
-EFFECTS: Columns = {
-    **MODEL,
+EFFECTS: tb.Columns = {
+    **tb.MODEL,
     "of": "Puzzles that",
     "change": "Change",
     "against": "Against",
     "puzzles": "Puzzles",
-    "share": ("Turned [%]", percent),
-    "against_share": ("Against [%]", percent),
-    "difference": ("Difference", points(0)),
-    "low, high": ("95 % interval", points_interval(0)),
-    "p": ("p", p_value),
-    "p_holm": ("p (Holm)", p_value),
+    "share": ("Turned [%]", tb.percent),
+    "against_share": ("Against [%]", tb.percent),
+    "difference": ("Difference", tb.points(0)),
+    "low, high": ("95 % interval", tb.points_interval(0)),
+    **tb.P_VALUES,
 }
 
 
@@ -65,7 +56,7 @@ def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
     if not parts:
         return []
     every = pd.concat(effects, ignore_index=True)
-    table = Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
+    table = tb.Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
     parts.append(Section("The twins in numbers", [table], folded=True))
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 

@@ -13,13 +13,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.capacity import curve
+from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
-    UNCOVERED,
-    PublishedCurve,
-    covers_paper,
-    curve_crossing,
-)
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
@@ -117,8 +112,8 @@ def ranking_table(
         projection = projections(glm, PAPER_MEANS).ECL50
         crossing = capacity.ECL50 if capacity else Threshold()
         least, most = tested_ends(capacity, "ECL50") if capacity else (math.nan, math.nan)
-        covers = covers_paper(glm.cells)
-        notes = projection.note, "" if covers else UNCOVERED
+        covers = fit.covers_paper(glm.cells)
+        notes = projection.note, "" if covers else fit.UNCOVERED
         row = {"model": model, "source": HERE, "min_tested": least, "max_tested": most}
         for names, at in zip(VALUES.values(), (projection, crossing), strict=True):
             row |= dict(zip(names, (at.value, at.low, at.high), strict=True))
@@ -162,7 +157,7 @@ def published_ECL50() -> pd.DataFrame:
     curves = published_curves()
     curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
     crossings = {
-        model: curve_crossing(PublishedCurve(row.to_numpy(float), curve.Link(), True))
+        model: fit.curve_crossing(fit.PublishedCurve(row.to_numpy(float), curve.Link(), True))
         for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
     known = models["ECL50"].between(*CROSSINGS_KNOWN)
@@ -244,7 +239,7 @@ def overview_table(
             | {"at_chance": AT_CHANCE in glms[model].unknown.values()}
             | at
             | dict(zip(("place", "place_worst"), places, strict=True))
-            | {"ranked": 1 + counts[name], "covers": covers_paper(glms[model].cells)}
+            | {"ranked": 1 + counts[name], "covers": fit.covers_paper(glms[model].cells)}
             | {"cut_share": cut_shares[model], "response_tokens": tokens[model]}
         )
     table = pd.DataFrame(rows)
