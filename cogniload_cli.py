@@ -110,18 +110,17 @@ def _add_puzzle_options(parser: Parser, of_dataset: str | None = None) -> None:
     among = [one for one in BENCHMARKS if of_dataset in (None, one.dataset)]
     suites = " or ".join(str(one.suite) for one in BENCHMARKS if one.suite)
     parser.option("suite", None, f"{suites}: a suite of FACTOR", default=SUPPRESS)
-    texts: dict[str, dict[str, list[str]]] = {}
+    knobs = {knob.name: knob for benchmark in among for knob in benchmark.parameters}
+    del knobs["first_index"]  # of `load_dataset` and Python alone
+    spanning = {knob.name for benchmark in among for knob in benchmark.knobs}
+    texts: dict[str, dict[str, list[str]]] = {name: {} for name in knobs}
     for benchmark in among:
         for knob in benchmark.parameters:
-            titles = texts.setdefault(knob.name, {}).setdefault(knob.describe(), [])
-            titles.append(benchmark.title)
-    knobs = {knob.name: knob for benchmark in among for knob in benchmark.parameters}
-    del texts["first_index"]  # of `load_dataset` and Python alone
-    spanning = {knob.name for benchmark in among for knob in benchmark.knobs}
+            if knob.name in knobs:
+                texts[knob.name].setdefault(knob.describe(), []).append(benchmark.title)
     for name, by_text in texts.items():
         parts = [f"{' and '.join(titles)}: {text}" for text, titles in by_text.items()]
-        shared = [text for text, titles in by_text.items() if len(titles) == len(among)]
-        text, kind = ". ".join(shared or parts).replace("%", "%%"), knobs[name].kind
+        text, kind = ". ".join(parts).replace("%", "%%"), knobs[name].kind
         option = name.replace("_", "-")
         if kind == "flag":
             parser.flag(option, text, default=SUPPRESS)

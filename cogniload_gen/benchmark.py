@@ -217,8 +217,8 @@ class Benchmark(ABC):
         num_puzzles: The default number of puzzles in each cell, the paper's.
         version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
         about: The folder whose about.toml has its summary, tags, citation and columns.
-        needed: The columns besides id, puzzle, answer and the knobs without which a published
-            puzzle can't be run, scored and analysed.
+        needed: The columns besides id, puzzle and answer without which a published puzzle can't be
+            run and scored.
         own_splits: Splits of its own, beside train, validation and test.
         endless: Whether its train split can be streamed without end.
         outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
@@ -288,14 +288,14 @@ class Benchmark(ABC):
 
     def check_twin(self, twin: Any, cells: tuple[Cell, ...]) -> None:
         """Raise ValueError for a change that the puzzles of some cells can't have."""
-        knob = self.changes[0]
-        numbered = {form[:-1] for form in knob.choices if form[-1].isupper()}
-        change, number = split_twin(twin) if isinstance(twin, str) else ("", 0)
-        if f"{change}=" in numbered and twin == f"{change}={number}":
+        forms = {form.rstrip("HKT"): form for form in self.changes[0].choices}
+        change, number = split_twin(str(twin))
+        form = forms.get(f"{change}=")
+        if form and twin == f"{change}={number}":
             low, high = self.twin_range(change, cells)
             check_integer(f"the number of the twin {change}", number, low=low, high=high)
-        elif not isinstance(twin, str) or twin not in knob.choices or f"{change}=" in numbered:
-            raise ValueError(f"twin must be one of {knob.allowed}, got {brief(twin)}")
+        elif twin not in forms or forms[twin] != twin:
+            raise ValueError(f"twin must be one of {self.changes[0].allowed}, got {brief(twin)}")
 
     def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
         """Return the least and the greatest number that a change may have in some cells."""
@@ -389,13 +389,6 @@ class Benchmark(ABC):
             if (value := getattr(grid, knob.name)) != knob.default:
                 values[knob.name] = value
         return values | dict(grid.options)
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The columns that every published puzzle must have a value in."""
-        drawn = [knob for knob in self.knobs if knob.kind == "integer" and knob.choices]
-        knobs = [knob.name for knob in self.knobs if knob not in drawn]
-        return ("id", *knobs, "puzzle", "answer", *self.needed)
 
     @cached_property
     def words(self) -> dict[str, Any]:

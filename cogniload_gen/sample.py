@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
-from cogniload_gen.files import MALFORMED, read_objects, whole_file
+from cogniload_gen.files import MALFORMED, read_objects, read_words, whole_file
 
 Sample = dict[str, Any]
 
@@ -33,22 +33,8 @@ LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens
 OF_FIRST = ("response_tokens", "finish_reason", "outcome")
 """What a sample with several attempts says of the first one alone."""
 
-REASONS = {
-    "ended": """stop eos eos_token end_turn end_of_text stop_sequence stop_word complete
-        completed finished tool_calls tool_use tool_call function_call""",
-    "cut": """length limit max_tokens max_token max_length max_new_tokens max_output_tokens
-        max_completion_tokens token_limit model_length context_length context_length_exceeded
-        context_window_exceeded model_context_window_exceeded truncated incomplete""",
-    "filtered": """content_filter content_filtered safety sensitive refusal recitation blocklist
-        prohibited_content spii guardrail guardrail_intervened error_toxic""",
-    "broken": """error abort aborted cancel cancelled canceled user_cancel network_error timeout
-        time_limit server_error internal_error insufficient_system_resource not_finished load
-        unload error_limit overloaded unavailable""",
-}
-"""The words of servers and of harnesses for how a response ended, by kind.
-
-A response that broke off is to be asked for again: the server could not finish it.
-"""
+REASONS: dict[str, str] = read_words("cogniload_gen", "endings")
+"""The words of servers and of harnesses for how a response ended, by kind."""
 
 KINDS = {word.replace("_", ""): kind for kind, words in REASONS.items() for word in words.split()}
 
@@ -446,7 +432,7 @@ def _load_puzzles(path: Path) -> tuple[Any, dict[str, int]]:
     """Return the puzzles of a file, or of all Parquet files of a folder, and their places by id.
 
     `datasets` keeps them on the disk, in its cache. ValueError for a file that holds no rows with
-    ids, and for an id that two rows have.
+    ids.
     """
     from datasets import load_dataset
 
@@ -460,8 +446,6 @@ def _load_puzzles(path: Path) -> tuple[Any, dict[str, int]]:
         places = {str(id): place for place, id in enumerate(puzzles["id"])}
     except Exception as error:  # datasets wraps what went wrong into errors of many kinds
         raise ValueError(f"{path} must hold puzzles: {error.__cause__ or error}") from None
-    if double := len(puzzles) - len(places):
-        raise ValueError(f"{path} must hold every puzzle once, got {double} ids again")
     return puzzles, places
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +48,17 @@ def table_writer(path: Path, schema: pa.Schema, *, force: bool = False) -> Itera
             # for others, who read a page without reading all
             how: dict[str, Any] = {"compression": "zstd", "write_page_index": True}
             with pq.ParquetWriter(temporary, schema, **how) as writer:
-                yield lambda table: [writer.write_table(group) for group in _row_groups(table)]
+                yield partial(_write_row_groups, writer)
         else:
             encode = json.JSONEncoder(ensure_ascii=False).encode
             with temporary.open("w", encoding="utf-8") as file:
                 yield lambda table: file.writelines(encode(row) + "\n" for row in table.to_pylist())
 
 
-def _row_groups(table: pa.Table) -> Iterator[pa.Table]:
-    """Yield a table in pieces of at most ROW_GROUP_BYTES; only a single row can have more."""
-    if table.nbytes <= ROW_GROUP_BYTES or len(table) == 1:
-        yield table
-    else:
-        middle = len(table) // 2
-        yield from _row_groups(table.slice(0, middle))
-        yield from _row_groups(table.slice(middle))
+def _write_row_groups(writer: pq.ParquetWriter, table: pa.Table) -> None:
+    """Write a table in row groups of about ROW_GROUP_BYTES at most, if a row has less."""
+    rows = max(1, len(table) * ROW_GROUP_BYTES // max(table.nbytes, 1))
+    writer.write_table(table, row_group_size=rows)
 
 
 # --- Read row by row -------------------------------------------------------------------------

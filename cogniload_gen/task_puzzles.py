@@ -91,9 +91,10 @@ def published_puzzles(
         raise ValueError(f"split of {path!r} must be one of {', '.join(splits)}; got {split!r}")
     table = splits[split].with_format("arrow")[:]
     columns, schema = {}, benchmark.puzzles().schema
+    needed = {"id", "puzzle", "answer", *benchmark.needed}
     for field in schema:
         column = table[field.name] if field.name in table.column_names else pa.nulls(len(table))
-        if field.name in benchmark.required and column.null_count:
+        if field.name in needed and column.null_count:
             raise ValueError(f"{field.name} of {path!r} must have a value in every row")
         try:
             columns[field.name] = column.cast(field.type)

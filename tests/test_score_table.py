@@ -136,15 +136,11 @@ def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):
 
 @pytest.mark.parametrize(("dataset", "said"), [
     ("empty", "empty must be a file that ends in .parquet, or a folder of these"),
-    ("twice", "twice must hold every puzzle once, got 12 ids again"),
     ("given.jsonl", "given.jsonl line 1: a row must be a puzzle of"),
     ("no.parquet", "No such file or directory: 'no.parquet'"),
 ])  # fmt: skip
 def test_a_dataset_that_is_none_is_named(rows, dataset, said):
-    for name in ("empty", "twice"):
-        Path(name).mkdir()
-    for name in ("twice/a.parquet", "twice/b.parquet"):
-        write(name, rows)
+    Path("empty").mkdir()
     write("given.jsonl", [answer(row, 0) for row in rows])
     with pytest.raises((ValueError, OSError)) as raised:
         score_responses(Path(dataset), [Path("given.jsonl")])

@@ -18,7 +18,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence, Set
 from enum import StrEnum
 from functools import cache
-from itertools import accumulate
 from reprlib import repr as brief
 from typing import Any, NamedTuple, Unpack
 
@@ -97,7 +96,7 @@ def score_response(
     """Return the outcome of a response, reasoning included, to a CogniLoad puzzle (Appendix D).
 
     `poi` is the name of the person of interest, `answer` the gold value, `category` the one of the
-    12 categories that the question is about (`question_category` reads it from a question),
+    12 categories that the question is about,
     `options` the value domain of that category, with or without the answer. `prompt_tokens` and
     `response_tokens` count against `context_budget`, which they share; an unknown count is 0.
     `language` is that of the puzzle, one of LANGUAGES.
@@ -140,7 +139,7 @@ def _score(response: str, row: Row, language: str, **counts: Unpack[Counts]) -> 
     place = (sentence.start + start, sentence.start + end)
     where = WINDOWS[window].format(poi=poi)
     why = f"{where} gives {values[value]}" + f", the answer is {answer}" * (not outcome.correct)
-    return Score(outcome, values[value], places_in(response, place, language), why)
+    return Score(outcome, values[value], place, why)
 
 
 def with_budget(counts: Counts) -> Counts:
@@ -184,18 +183,6 @@ def _judge(
             window = found.index(decided)
             return outcomes[window], window
     return Outcome.WRONG_OTHER, None
-
-
-def question_category(question: str) -> str:
-    """Return the category that a question asks about (D.2); ValueError for any other question."""
-    for language in LANGUAGES:
-        for category in CATEGORIES:
-            form = read_language(language, "reading")[category]["question"]
-            _, ends, end = form.partition("... ")
-            if question.endswith(end) if ends else question.startswith(form):
-                return category
-    openings = ", ".join(words["question"] for words in WORDS.values())
-    raise ValueError(f"question must be one of the form {openings}; got {question[:100]!r}")
 
 
 def sentence_windows(
@@ -331,18 +318,6 @@ def _last_place(value: str, sentence: str, language: str) -> tuple[int, int]:
     return start, start + len(value) if start >= 0 else -1
 
 
-def places_in(response: str, places: tuple[int, int], language: str = ENGLISH) -> tuple[int, int]:
-    """Return the places in a response of two places in its folded text.
-
-    They differ where a letter has more characters in lowercase, as the Turkish İ.
-    """
-    if len(fold(response, language)) == len(response):
-        return places
-    ends = list(accumulate(len(fold(character, language)) for character in response))
-    start, stop = (sum(end <= place for end in ends) for place in places)
-    return start, stop
-
-
 # --- the values that a text about a puzzle may name, in any of their spellings
 
 
@@ -431,8 +406,7 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     why += f": {', '.join(wrong)}" * bool(wrong)
     outcome = Outcome.WRONG_LOGIC if wrong else Outcome.CORRECT_VALID
     read = ", ".join(f"{category}: {value}" for category, value in values.items())
-    place = places_in(response, (start, len(lower)))
-    return Score(outcome, read, place, why, {"state_share": share})
+    return Score(outcome, read, (start, len(lower)), why, {"state_share": share})
 
 
 def attributes(answer: str) -> dict[str, str]:
