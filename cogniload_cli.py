@@ -230,9 +230,8 @@ def retrieve(parser: Parser, words: Words) -> None:
     """Measure what retrievers find of the statements that FACTOR's answers need."""
     from cogniload_gen.factor import FACTOR
 
-    usual: Any = ["bm25", "iterative", "random", "oracle"]
-    text = "bm25, encoder, iterative, iterative-bm25, iterative-encoder, random, oracle, or several"
-    text += f" (default {' '.join(usual)})"
+    usual: Any = ["bm25", "iterative", "oracle"]
+    text = f"bm25, encoder, iterative, oracle, or several (default {' '.join(usual)})"
     parser.option("retriever", "NAME", text, nargs="+", default=usual)
     text = "tokens that may be found, or several such budgets (default 500 1000 2000)"
     parser.option("budget", "TOKENS", text, type=_number, nargs="+", default=[500, 1000, 2000])

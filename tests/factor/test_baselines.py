@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
+from itertools import product
 
 import pytest
 from scipy.stats import binomtest
@@ -26,24 +26,19 @@ PROBLEM = (
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        (4, ["v1, v3", "v1, v3", "v0, v1, v3", "v0, v1, v3", "v0, v1, v3, v4", "v1, v3", "none"]),
-        (5, ["", "none", "none", "v2", "v2", "none", "none"]),
-        (9, ["", "none", "none", "none", "none", "none", "none"]),
+        (4, ["v1, v3", "v1, v3", "v0, v1, v3", "v0, v1, v3", "v0, v1, v3, v4", "none"]),
+        (5, ["", "none", "none", "v2", "v2", "none"]),
+        (9, ["", "none", "none", "none", "none", "none"]),
     ],
 )
 def test_what_each_finds_in_a_text(target, expected):
     found = {name: answer(TEXT.format(target)) for name, answer in SYMBOLIC_BASELINES.items()}
-    assert found.pop("random") in {"v0", "v1", "v2", "v3", "v4"}
     assert list(found.values()) == expected
 
 
 def test_what_each_finds_in_a_problem():
     assert {name: answer(PROBLEM) for name, answer in REALISTIC_BASELINES.items()} == {
         "sum of the given": "14",
-        "sum of all numbers": "19",
-        "largest number": "12",
-        "most frequent number": "2",
-        "last number": "2",
         "one hop": "",
         "two hops": "44",
         "three hops": "44",
@@ -67,7 +62,7 @@ def forests(N, roots):
 
 @cache
 def exact(N, roots):
-    """Return the accuracy of every baseline but `random`, and of that the chance."""
+    """Return the accuracy of every baseline."""
     right = dict.fromkeys(SYMBOLIC_BASELINES, Fraction(0))
     for chance, parents, added in forests(N, roots):
         value, depth = [], []
@@ -84,19 +79,7 @@ def exact(N, roots):
             for hops, name in enumerate(("grep or none", "one hop", "two hops", "three hops")):
                 right[name] += share * ({i for i in gold if depth[i] <= hops} == gold)
             right["none"] += share * (not gold)
-            right["random"] += share * Fraction(len(gold) == 1) / N
-            passes = [in_order(order, parents) & gold == gold for order in permutations(range(N))]
-            right["one pass"] += share * Fraction(sum(passes), len(passes))
     return right
-
-
-def in_order(order, parents):
-    """Return the variables whose parent, and its parent, are all told before themselves."""
-    told = set()
-    for i in order:
-        if parents[i] is None or parents[i] in told:
-            told.add(i)
-    return told
 
 
 @pytest.mark.parametrize(("N", "roots"), [(2, None), (3, None), (2, 1), (3, 1), (3, 2)])

@@ -1,5 +1,6 @@
 """Inspect's own evaluations of the tasks, against lm-eval's of the same responses."""
 
+import asyncio
 import math
 import os
 import subprocess
@@ -15,6 +16,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score
+from inspect_ai.solver import TaskState
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
@@ -27,7 +29,7 @@ from cogniload_gen import benchmarks, solve
 from cogniload_gen.tables import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
-from inspect_tasks.scoring import decay, thresholds
+from inspect_tasks.scoring import decay, generate_within_budget, thresholds
 from lm_eval_tasks.responses import Response, Said
 
 REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
@@ -102,6 +104,18 @@ def limit_of(sample):
     """Return the response limit that the model was asked with."""
     (asked,) = (event for event in sample.events if event.event == "model")
     return asked.config.max_tokens
+
+
+def test_a_puzzle_is_answered_within_what_its_prompt_leaves(monkeypatch):
+    monkeypatch.setenv("INSPECT_EVAL_MODEL", "mockllm/model")
+    sample = tasks.cogniload(**SMALL["cogniload"]).dataset[0]
+
+    async def generate(state, max_tokens):
+        return max_tokens
+
+    state = TaskState("mockllm/model", sample.id, 1, sample.input, [], metadata=sample.metadata)
+    limit = asyncio.run(generate_within_budget()(state, generate))
+    assert limit == sample.metadata[SHARE]["response_limit"]
 
 
 def test_a_fit_has_a_metric_for_each_number_that_is_determined():

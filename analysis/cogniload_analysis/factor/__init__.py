@@ -1,1 +1,1 @@
-"""FACTOR's analysis: decay, failure modes, repeated sampling, tables, figures and report."""
+"""FACTOR's analysis: decay, repeated sampling, tables, figures and report."""

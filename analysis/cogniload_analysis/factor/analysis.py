@@ -1,4 +1,4 @@
-"""FACTOR's analysis: its samples, its loads, and its outcomes in words."""
+"""FACTOR's analysis: its samples in one frame, its loads, and its outcomes in words."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -14,6 +14,7 @@ from cogniload_analysis.factor.decay_differences import compare_decays
 from cogniload_analysis.factor.sections.hops import HOP_COLUMN
 from cogniload_analysis.factor.sections.retrieval import RETRIEVED
 from cogniload_analysis.frame import label_models
+from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
 
@@ -74,3 +75,14 @@ class FactorAnalysis(Analysis):
 
 
 FACTOR = FactorAnalysis()
+
+
+def read_factor_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:
+    """Read lm-eval's responses to FACTOR into one frame, one row per response.
+
+    As `read_samples`, with the columns suite ("symbolic" or "realistic"), N (the complexity: the
+    number of variables, or in the realistic suite of operations, its `op`), context (tokens of
+    filler, or in the realistic suite of the whole problem; 0 for none) and noise ("none", "close",
+    "general", or the symbolic suite's "filler") instead of d, N and rho.
+    """
+    return read_benchmarks(paths, [FACTOR], text=text)[FACTOR.name]

@@ -1,24 +1,28 @@
-"""FACTOR, stage 2: how accuracy decays with complexity (FACTOR, section 3.4 and Appendix B).
+"""FACTOR, stage 2: the fit of CDF, CDO and N_eff (FACTOR, section 3.4 and Appendix B).
 
 There are two methods. The paper's fits a line to the logarithm of the accuracies, one for each
 complexity N, that lie in a range. So luck has a say in which points are fitted: where eight N or
 more lie below the range, its 95 % interval of the CDF holds the truth in a third of the runs.
 
 The other, the default, is the binomial likelihood over a contiguous window of N, in which zeros
-count as well; and over the N beyond, where guessing shows. docs/factor.md has the coverage of its
-intervals, from studies/decay_coverage.py.
+count as well; and over the N beyond, where guessing shows. The chance of a right response is
+
+    floor + (1 - floor - lapses) min(1, exp(CDF N + CDO)),
+
+where `floor` is the chance to guess right, and `lapses` that to err at any N. docs/factor.md has
+the coverage of its intervals, from studies/decay_coverage.py.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq, minimize
 from scipy.stats import chi2, norm
 from statsmodels.regression.linear_model import OLS
 
-from cogniload_analysis.factor import likelihood
 from cogniload_analysis.factor.loads import COMPLEXITY_LOAD
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.matters import load_effects
@@ -35,17 +39,32 @@ ACCURACY_RANGES = {
 POINTS_NEEDED = 3
 # The N over which accuracies are averaged to find the window of the likelihood.
 RUNNING_N = 5
+# A slope this near to 0 is none.
+FLAT = 1e-4
+TERMS = ("CDF", "CDO")
+# A fit is of one level of each of these.
+CONDITION = ("model", "suite", "context", "noise")
+
+# Lapses and the CDO can't be told apart where no N is without reasoning errors, so that the
+# intervals of the CDO and of N_eff are as much wider as lapses are allowed.
+MOST_LAPSES = 0.02
+# A higher floor would hardly lie below the window's end, so that it could not be told from it.
+MOST_FLOOR = 0.05
+# Lapses and floor are taken to be half normal, with these standard deviations. Neither can be below
+# 0, so that luck only ever adds to them: without this, a model without either has a CDF that is 4 %
+# too steep at 50 puzzles per N. studies/decay_coverage.py chose the two numbers; a rate that the
+# data show clearly is moved by little.
+LAPSES_SPREAD, FLOOR_SPREAD = 0.015, 0.06
 # The highest floor that a warning looks for: naming the variables that were assigned solves 41 %.
 HIGH_FLOOR = 0.5
 # A higher floor is worth a warning where it adds this to the log likelihood. Of fits without
 # a floor, 1 to 3 in 100 bring the warning (studies/decay_coverage.py).
 LIKELIER = 1.0
-# A slope this near to 0 is none.
-FLAT = 1e-6
-TERMS = ("CDF", "CDO")
-# A fit is of one level of each of these.
-CONDITION = ("model", "suite", "context", "noise")
-
+STEEPEST = -10.0
+# Chances stay this far from 0 and 1, so that their logarithms are finite.
+MARGIN = 1e-12
+# An interval's end is sought at these distances from the estimate, then between two of them.
+DISTANCES = np.geomspace(0.1, 40, 9)
 
 Method = Literal["likelihood", "least squares"]
 Condition = tuple[str, str, int, str]
@@ -56,29 +75,28 @@ Condition = tuple[str, str, int, str]
 class ComplexityDecay:
     """The decay ln(accuracy) = CDF N + CDO of phase 2, by one of two methods.
 
-    `params` is indexed by CDF and CDO. Least squares also gives `bse` (standard errors),
-    `cov_params` and `rsquared` (the line's R^2), which are NaN otherwise. With the likelihood,
-    `floor` is the chance of a right guess and `lapses` the chance of an error at any N; CDF and
-    CDO are then of the accuracy without either. `floors` are the least and the greatest floor
-    that were tried: one number twice where it was given. `points` holds each N with its
-    accuracy, its number of responses and whether it was `used`. What can't be estimated is NaN,
-    and `problems` says why, by CDF, CDO or N_eff. N_eff may be a number even if `problems`
-    names it, as where the CDO is not positive: it then has no meaning. `note` is a warning, or
+    `params` is indexed by CDF and CDO. Least squares also gives `bse` (standard errors) and
+    `rsquared` (the line's R^2), which are NaN otherwise. With the likelihood, `floor` is the chance
+    of a right guess and `lapses` the chance of an error at any N; CDF and CDO are then of the
+    accuracy without either. `floors` are the least and the greatest floor that were tried: one
+    number twice where it was given. `points` holds each N with its accuracy, its number of
+    responses and whether it was `used`. What can't be estimated is NaN, and `problems` says why, by
+    CDF, CDO or N_eff. N_eff may be a number even if `problems` names it, as where the CDO is not
+    positive: it then has no meaning. `note` warns of a floor that is higher than allowed, or is
     empty.
     """
 
-    params: pd.Series
-    bse: pd.Series
-    cov_params: pd.DataFrame
-    rsquared: float
     points: pd.DataFrame
     accuracy_range: tuple[float, float]
-    problems: dict[str, str]
-    note: str = ""
-    method: Method = "least squares"
+    method: Method
+    floors: tuple[float, float] = (0.0, 0.0)
+    params: pd.Series = field(default_factory=lambda: pd.Series(np.nan, TERMS))
+    bse: pd.Series = field(default_factory=lambda: pd.Series(np.nan, TERMS))
+    rsquared: float = np.nan
     floor: float = 0.0
     lapses: float = 0.0
-    floors: tuple[float, float] = (0.0, 0.0)
+    problems: dict[str, str] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def cdf(self) -> float:
@@ -100,8 +118,13 @@ class ComplexityDecay:
 
     @property
     def curve(self) -> np.ndarray:
-        """CDF, CDO, lapses and floor, as `likelihood` has them."""
+        """CDF, CDO, lapses and floor."""
         return np.array([self.cdf, self.cdo, self.lapses, self.floor])
+
+    @property
+    def used(self) -> pd.DataFrame:
+        """The points that were fitted."""
+        return self.points[self.points["used"]]
 
     def conf_int(self, level: float = CONFIDENCE) -> pd.DataFrame:
         """Return intervals of CDF, CDO and N_eff at a confidence `level`, as columns low and high.
@@ -110,48 +133,38 @@ class ComplexityDecay:
         chi-square allows, whatever the other parameters are; an end that the data leave open is
         infinite. Of least squares, those of CDF and CDO are the coefficient -+ its standard error
         times sqrt(2) erfinv(level) (Appendix B.3.1): normal quantiles, a little narrow with few
-        points. N_eff's are Fieller's (1954): every N at which the line may reach an accuracy of 1,
-        or NaN where the slope may be 0. Raises ValueError for a level outside (0, 1).
+        points; N_eff has none. Raises ValueError for a level outside (0, 1).
         """
         if not 0 < level < 1:
             raise ValueError(f"level must be in the open interval (0, 1), got {level!r}")
-        if self.method == "likelihood":
-            ends = pd.DataFrame(np.nan, [*TERMS, "N_eff"], ["low", "high"])
-            if "CDF" in self.problems:
-                return ends
-            counts = _count(self.points, self.floors)
-            best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
+        ends = pd.DataFrame(np.nan, [*TERMS, "N_eff"], ["low", "high"])
+        if self.method == "least squares":
+            z = norm.ppf((1 + level) / 2)
+            low, high = self.params - z * self.bse, self.params + z * self.bse
+            return pd.DataFrame({"low": low, "high": high}).reindex(ends.index)
+        if "CDF" not in self.problems:
+            counts, drop = count_responses(self.points, self.floors), chi2.ppf(level, 1) / 2
             for name in ends.index if self.cdf < 0 else TERMS:
-                drop = chi2.ppf(level, 1) / 2
-                ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
-            return ends
-        z = norm.ppf((1 + level) / 2)
-        ends = pd.DataFrame({"low": self.params - z * self.bse, "high": self.params + z * self.bse})
-        ends.loc["N_eff"] = _fieller(self.params, self.cov_params, z)
+                ends.loc[name] = find_interval(counts, self.curve, name, drop)
         return ends
 
     def predict(self, N: float | np.ndarray) -> np.ndarray:
         """Return the fit's accuracy at N."""
-        N = np.asarray(N, dtype=float)
-        return likelihood.predict(self.curve[None], N.ravel())[0].reshape(N.shape)
+        return predict(self.curve, np.asarray(N, dtype=float))
 
     def summary(self) -> str:
         """Return the fit as text."""
         low, high = self.accuracy_range
         estimates = pd.concat([self.params, pd.Series({"N_eff": self.n_eff})])
-        table = pd.DataFrame({"estimate": estimates})
-        used = self.points["N"][self.points["used"]]
-        fitted = f"{len(used)} of {len(self.points)} N"
-        if self.method == "likelihood":
-            fitted += f" from {used.min():g} to {used.max():g}" if len(used) else ""
-            fitted += f", floor {self.floor:.3f}, lapses {self.lapses:.3f}"
-        else:
-            table["std err"] = self.bse.reindex(estimates.index)
-            fitted += f" with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
+        table = pd.DataFrame({"estimate": estimates}).join(self.conf_int())
+        fitted = (
+            f"{len(self.used)} of {len(self.points)} N with accuracies from {low:g} to {high:g}"
+        )
+        fitted += f", floor {self.floor:.3f}, lapses {self.lapses:.3f}"
         return "\n\n".join(
             [
                 f"Complexity decay: ln(accuracy) = CDF N + CDO by {self.method}, {fitted}",
-                table.join(self.conf_int()).to_string(float_format="{:.4f}".format),
+                table.to_string(float_format="{:.4f}".format),
                 *(f"{name}: {problem}" for name, problem in self.problems.items()),
                 *filter(None, [self.note]),
             ]
@@ -174,7 +187,7 @@ def fit_complexity_decay(
       over 5 N is at most `high` to the first at which it is below `low`. `floor`, from 0 to below
       `low`, is the chance to guess right. By default it is estimated, up to 5 % or half of `low`,
       whichever is less, and all N beyond the window count as well. Lapses of up to 2 % are allowed
-      for. Both have a weak half-normal prior (`likelihood.SPREAD`).
+      for. Both have a weak half-normal prior (`LAPSES_SPREAD`, `FLOOR_SPREAD`).
     - "least squares", the paper's: over the N whose own accuracy lies in the range, ends included,
       each with the same weight. It knows no floor.
 
@@ -193,20 +206,14 @@ def fit_complexity_decay(
     if not (floor is None or 0 <= floor < low):
         raise ValueError(f"floor must be from 0 to below the range's {low:g}, got {floor!r}")
     points = count_points(frame)
-    accuracy, nothing = points["accuracy"].to_numpy(), pd.Series(np.nan, TERMS)
     if method == "least squares":
         floors = 0.0, 0.0
         points["used"] = points["accuracy"].between(low, high)
-        problem = _question_range(points, low, high)
     else:
-        floors = (0.0, min(likelihood.MOST_FLOOR, low / 2)) if floor is None else (floor, floor)
-        points["used"] = find_window(accuracy[None], low, high)[0] if len(points) else False
-        problem = _question_window(points, low, high)
-    decay = ComplexityDecay(
-        nothing, nothing, pd.DataFrame(np.nan, TERMS, TERMS), np.nan, points, (low, high), {},
-        method=method, floors=floors,
-    )  # fmt: skip
-    if not problem:
+        floors = (0.0, min(MOST_FLOOR, low / 2)) if floor is None else (floor, floor)
+        points["used"] = find_window(points["accuracy"], low, high)
+    decay = ComplexityDecay(points, (low, high), method, floors)
+    if not (problem := _why_unfitted(decay)):
         decay, problem = _fit_line(decay) if method == "least squares" else _fit_curve(decay)
     if problem:
         return replace(decay, problems=dict.fromkeys([*TERMS, "N_eff"], problem))
@@ -221,106 +228,63 @@ def fit_complexity_decay(
     return decay
 
 
-def _fit_line(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
-    """Fit by least squares, as the paper; warn where luck decides which N are used."""
-    points, (low, _) = decay.points, decay.accuracy_range
-    used = points[points["used"]]
-    fit = OLS(np.log(used["accuracy"]), pd.DataFrame({"CDF": used["N"], "CDO": 1.0})).fit()
-    last = used["N"].max()
-    below = int(((points["accuracy"] < low) & (points["N"] < last)).sum())
-    note = below and (
-        f"at {below} value{'s' * (below > 1)} of N below {last:g} the accuracy is under the fitted "
-        "range; luck decides which points there are fitted, so the line is too flat"
-    )
-    return replace(
-        decay, params=fit.params, bse=fit.bse, cov_params=fit.cov_params(),
-        rsquared=float(fit.rsquared), note=note or "",
-    ), ""  # fmt: skip
-
-
-def _fit_curve(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
-    """Fit by the binomial likelihood over a window, and beyond it where the floor is open."""
-    counts = _count(decay.points, decay.floors)
-    (curve,), (best,) = likelihood.fit(counts)
-    if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
-        return decay, "accuracy falls too steeply: the decay lies between two neighbouring N"
-    cdf, cdo, lapses, floor = map(float, curve)
-    params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})
-    decay = replace(decay, params=params, lapses=lapses, floor=floor)
-    return replace(decay, note=_question_floor(decay)), ""
-
-
-def _question_range(points: pd.DataFrame, low: float, high: float) -> str:
-    """Say why there is no line to fit; return "" if there is one."""
-    if points.empty:
-        return "there are no responses"
-    used = points[points["used"]]
-    if len(used) < POINTS_NEEDED:
-        number = f"only {len(used)}" if len(used) else "none"
-        return (
-            f"{number} of {len(points)} N has an accuracy from {low:g} to {high:g} "
-            f"({POINTS_NEEDED} are needed)"
-        )
-    if used["accuracy"].nunique() == 1:
-        return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
-    return ""
-
-
-def _question_window(points: pd.DataFrame, low: float, high: float) -> str:
-    """Say why there is no window to fit; return "" if there is one."""
-    accuracy, used = points["accuracy"], points[points["used"]]
+def _why_unfitted(decay: ComplexityDecay) -> str:
+    points, used, (low, high) = decay.points, decay.used, decay.accuracy_range
+    accuracy = points["accuracy"]
     if points.empty:
         return "there are no responses"
     if accuracy.max() == 0 or accuracy.min() == 1:
         return f"every response is {'wrong' if accuracy.max() == 0 else 'right'}"
-    if used.empty:
+    if used.empty and decay.method == "likelihood":
         return f"accuracy stays above {high:g} up to N = {points['N'].max():g}"
-    if used["accuracy"].max() == 0:
-        return f"every response is wrong from N = {used['N'].min():g} on"
     if len(used) < POINTS_NEEDED:
         return (
-            f"accuracy begins at {accuracy[0]:.3g}, and {len(used)} of {len(points)} N are where "
-            f"it falls from {high:g} to {low:g} ({POINTS_NEEDED} are needed)"
+            f"accuracy is between {high:g} and {low:g} at {len(used)} of {len(points)} N "
+            f"({POINTS_NEEDED} are needed)"
         )
+    if decay.method == "least squares" and used["accuracy"].nunique() == 1:
+        return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
     return ""
 
 
-def find_window(accuracy: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return which N are in the window of phase 2, data sets by N in order.
+def _fit_line(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
+    design = pd.DataFrame({"CDF": decay.used["N"], "CDO": 1.0})
+    fit = OLS(np.log(decay.used["accuracy"]), design).fit()
+    return replace(decay, params=fit.params, bse=fit.bse, rsquared=float(fit.rsquared)), ""
+
+
+def _fit_curve(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
+    """Fit by the binomial likelihood over a window, and beyond it where the floor is open."""
+    counts = count_responses(decay.points, decay.floors)
+    curve, best = maximise(counts)
+    # else the accuracy may as well fall between two neighbouring N, at any CDF
+    if best - maximise(counts, "CDF", STEEPEST)[1] < chi2.ppf(CONFIDENCE, 1) / 2:
+        return decay, "accuracy falls too steeply: the decay lies between two neighbouring N"
+    cdf, cdo, lapses, floor = map(float, curve)
+    note = ""
+    if decay.floors[0] < decay.floors[1]:
+        (higher, _, _, high_floor), likelier = maximise(counts._replace(floors=(0.0, HIGH_FLOOR)))
+        if likelier >= log_likelihood(counts._replace(floors=(0.0, HIGH_FLOOR)), curve) + LIKELIER:
+            note = (
+                f"a floor of {100 * high_floor:.0f} % fits better than one of up to "
+                f"{100 * decay.floors[1]:g} %, and then the CDF is {higher:.3f}: guesses make a "
+                "decay look slower"
+            )
+    params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})
+    return replace(decay, params=params, lapses=lapses, floor=floor, note=note), ""
+
+
+def find_window(accuracy: pd.Series, low: float, high: float) -> pd.Series:
+    """Return which N are in the window of phase 2, by their accuracies in the order of N.
 
     It goes from the first N at which the mean over up to 5 N around is at most `high` to the first
     after it at which that mean is below `low`, both included.
     """
-    places = np.arange(accuracy.shape[1])
-    first = np.maximum(places - RUNNING_N // 2, 0)
-    behind = np.minimum(places + RUNNING_N // 2 + 1, len(places))
-    sums = np.cumsum(np.pad(accuracy, ((0, 0), (1, 0))), 1)
-    running = (sums[:, behind] - sums[:, first]) / (behind - first)
+    running = accuracy.rolling(RUNNING_N, center=True, min_periods=1).mean()
     # Sums of decimal fractions may miss the limit by a rounding error.
-    begun = np.logical_or.accumulate(running <= high + 1e-9, 1)
-    over = np.logical_or.accumulate(begun & (running < low - 1e-9), 1)
-    return begun & ~np.pad(over, ((0, 0), (1, 0)))[:, :-1]
-
-
-def _count(points: pd.DataFrame, floors: tuple[float, float]) -> likelihood.Counts:
-    """Return the right and wrong responses in the window, and beyond it if the floor is open.
-
-    Within the window, a floor and a slower decay look alike. Beyond it, the floor is what is left.
-    """
-    open_floor = floors[0] < floors[1]
-    inside = points["used"].to_numpy()
-    used = points[np.logical_or.accumulate(inside) if open_floor else inside]
-    right = (used["accuracy"] * used["responses"]).to_numpy(float)
-    wrong = used["responses"].to_numpy(float) - right
-    return likelihood.Counts(used["N"].to_numpy(float), right[None], wrong[None], floors)
-
-
-def by_condition(frame: pd.DataFrame) -> Iterator[tuple[Condition, pd.DataFrame]]:
-    """Yield each condition of a frame, in order, with its rows."""
-    key: Any  # pandas knows keys as hashable alone
-    for key, rows in frame.groupby(list(CONDITION), observed=True):
-        model, suite, context, noise = key
-        yield (str(model), str(suite), int(context), str(noise)), rows
+    begun = (running <= high + 1e-9).cummax()
+    over = (begun & (running < low - 1e-9)).cummax()
+    return begun & ~over.shift(fill_value=False)
 
 
 def count_points(frame: pd.DataFrame) -> pd.DataFrame:
@@ -334,46 +298,118 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
     return correct.groupby(N).agg(accuracy="mean", responses="size").reset_index()
 
 
-def _question_floor(decay: ComplexityDecay) -> str:
-    """Warn where the floor seems to be higher than any that was tried.
+def by_condition(frame: pd.DataFrame) -> Iterator[tuple[Condition, pd.DataFrame]]:
+    """Yield each condition of a frame, in order, with its rows."""
+    key: Any  # pandas knows keys as hashable alone
+    for key, rows in frame.groupby(list(CONDITION), observed=True):
+        model, suite, context, noise = key
+        yield (str(model), str(suite), int(context), str(noise)), rows
 
-    Then a fit with a higher one is likelier; or, of a given floor, more is right beyond the
-    window than the curve allows, as luck would make it.
+
+# --- The likelihood, which the spreads have penalized --------------------------------------------
+
+
+class Counts(NamedTuple):
+    """Right and wrong responses by N; and the least and the greatest floor."""
+
+    N: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
+    floors: tuple[float, float] = (0.0, MOST_FLOOR)
+
+
+def count_responses(points: pd.DataFrame, floors: tuple[float, float]) -> Counts:
+    """Return the right and wrong responses in the window, and beyond it if the floor is open.
+
+    Within the window, a floor and a slower decay look alike. Beyond it, the floor is what is left.
     """
-    points, (lowest, highest) = decay.points, decay.floors
-    if lowest < highest:
-        counts = _count(points, (0.0, HIGH_FLOOR))
-        ((cdf, _, _, floor),), (best,) = likelihood.fit(counts)
-        if best < likelihood.log_likelihood(counts, decay.curve[None])[0] + LIKELIER:
-            return ""
-        return (
-            f"a floor of {100 * floor:.0f} % fits better than one of up to {100 * highest:g} %, "
-            f"and then the CDF is {cdf:.3f}: guesses make a decay look slower"
-        )
-    last = points["N"][points["used"]].max()
-    beyond = points[points["N"] > last]
-    chance, responses = decay.predict(beyond["N"].to_numpy()), beyond["responses"].to_numpy()
-    expected = float((chance * responses).sum())
-    deviation = np.sqrt((chance * (1 - chance) * responses).sum())
-    right = float((beyond["accuracy"] * responses).sum())
-    if right <= expected + 4 * deviation + 2:
-        return ""
-    total = responses.sum()
-    return (
-        f"beyond N = {last:g}, {100 * right / total:.1f} % are right, where the curve has "
-        f"{100 * expected / total:.1f} %; if they are guessed, give that chance as the floor"
+    open_floor = floors[0] < floors[1]
+    used = points[points["used"].cummax() if open_floor else points["used"]]
+    right = (used["accuracy"] * used["responses"]).to_numpy(float)
+    return Counts(used["N"].to_numpy(float), right, used["responses"].to_numpy() - right, floors)
+
+
+def predict(curve: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """Return the chance of a right response by N; a curve is CDF, CDO, lapses and floor."""
+    cdf, cdo, lapses, floor = curve
+    return floor + (1 - floor - lapses) * np.exp(np.minimum(cdf * N + cdo, 0))
+
+
+def log_likelihood(counts: Counts, curve: np.ndarray) -> float:
+    """Return the penalized log likelihood of a curve."""
+    chance = np.clip(predict(curve, counts.N), MARGIN, 1 - MARGIN)
+    penalty = (curve[2] / LAPSES_SPREAD) ** 2
+    if counts.floors[1] <= MOST_FLOOR:
+        penalty += (curve[3] / FLOOR_SPREAD) ** 2
+    fit = counts.right @ np.log(chance) + counts.wrong @ np.log1p(-chance)
+    return float(fit - penalty / 2)
+
+
+def maximise(counts: Counts, name: str = "", value: float = 0.0) -> tuple[np.ndarray, float]:
+    """Return the likeliest curve and its log likelihood; CDF, CDO or N_eff, by `name`, is held."""
+    start = _find_start(counts, name, value)
+    # The height at the N where the curve has halved hardly hangs on the CDF, as the CDO does.
+    half = (-np.log(2) - start[1]) / start[0] if start[0] < 0 else counts.N.mean()
+    half = float(np.clip(half, counts.N.min(), counts.N.max()))
+    height = start[0] * half + start[1]
+
+    def to_curve(x: np.ndarray) -> np.ndarray:
+        cdf = x[0]
+        cdo = {"CDO": value, "N_eff": -cdf * value}.get(name, x[1] - cdf * half)
+        return np.array([cdf, cdo, x[2] / 100, x[3] / 100])
+
+    def fall_short(x: np.ndarray) -> float:
+        return -log_likelihood(counts, to_curve(x))
+
+    slopes = (value, value) if name == "CDF" else (STEEPEST, 10)
+    rates = [(0, 100 * MOST_LAPSES), tuple(100 * each for each in counts.floors)]
+    found = minimize(
+        fall_short,
+        [start[0], height, 100 * start[2], 100 * start[3]],
+        method="SLSQP",
+        bounds=[slopes, (-50, 500), *rates],
+        options={"ftol": 1e-12, "maxiter": 200},
     )
+    return to_curve(found.x), -float(found.fun)
 
 
-def _fieller(params: pd.Series, cov_params: pd.DataFrame, z: float) -> tuple[float, float]:
-    """Return the ends of the set of N at which the line is within z standard errors of 0."""
-    slope, offset = params["CDF"], params["CDO"]
-    covariance = cov_params.loc[list(TERMS), list(TERMS)].to_numpy(float)
-    a = slope**2 - z**2 * covariance[0, 0]
-    if not (slope < 0 < a):
-        return np.nan, np.nan
-    b = slope * offset - z**2 * covariance[0, 1]
-    c = offset**2 - z**2 * covariance[1, 1]
-    # Rounding may leave -1e-20 under the root of a line without errors.
-    margin = np.sqrt(max(b**2 - a * c, 0))
-    return (-b - margin) / a, (-b + margin) / a
+def _find_start(counts: Counts, name: str, value: float) -> np.ndarray:
+    """Return the likeliest curve of a grid on which CDF, CDO or N_eff, by `name`, is held."""
+    span, floor = counts.N.max() + 1, np.mean(counts.floors)
+    slopes = [value] if name == "CDF" else -np.geomspace(0.01 / span, 3, 24)
+    halves = np.linspace(-span, 2 * span, 61)  # where the curve has halved
+    cdf, half = (each.ravel() for each in np.meshgrid(slopes, halves))
+    cdo = {"CDO": np.full(len(cdf), value), "N_eff": -cdf * value}.get(
+        name, -np.log(2) - cdf * half
+    )
+    reasoned = np.exp(np.minimum(cdf[:, None] * counts.N + cdo[:, None], 0))
+    chance = np.clip(floor + (0.99 - floor) * reasoned, MARGIN, 1 - MARGIN)
+    best = (np.log(chance) @ counts.right + np.log1p(-chance) @ counts.wrong).argmax()
+    return np.array([cdf[best], cdo[best], 0.01, floor])
+
+
+def find_interval(counts: Counts, curve: np.ndarray, name: str, drop: float) -> tuple[float, float]:
+    """Return the ends of the values of CDF, CDO or N_eff whose log likelihood is less than `drop`
+    below that of `curve`, the likeliest. An end that lies too far out to be found is infinite.
+    """
+    cdf, cdo = curve[:2]
+    best, slope = log_likelihood(counts, curve), max(abs(cdf), 1 / counts.N.max())
+    estimate, unit = {
+        "CDF": (cdf, slope),
+        "CDO": (cdo, 1.0),
+        "N_eff": (-cdo / cdf if cdf else np.nan, 1 / slope),
+    }[name]
+
+    def excess(value: float) -> float:
+        return best - maximise(counts, name, value)[1] - drop
+
+    def find_end(side: int) -> float:
+        inside = estimate
+        for distance in DISTANCES:
+            outside = estimate + side * unit * distance
+            if excess(outside) >= 0:
+                return float(brentq(excess, inside, outside, xtol=1e-5 * unit))
+            inside = outside
+        return side * np.inf
+
+    return find_end(-1), find_end(1)

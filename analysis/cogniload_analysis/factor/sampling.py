@@ -50,22 +50,19 @@ def n_eff_by_attempts(
     """Return accuracy, CDF, CDO and N_eff with at least one of t attempts right, one row per t.
 
     `frame` is of one model and one context, with the columns id, N and correct; t doubles from 1
-    to the fewest attempts that a puzzle has. Columns: t, accuracy, CDF, CDO, N_eff, low and high
-    (N_eff's 95 % interval), problem and note, as `ComplexityDecay` has them. Section 5.3.
+    to the fewest attempts that a puzzle has. Columns: t, accuracy, CDF, CDO, N_eff and problem (why
+    N_eff is unknown or has no meaning). Section 5.3.
     """
     fewest = int(frame.groupby("id", observed=True).size().min()) if len(frame) else 0
     rows = []
     for t in numbers_of_attempts(fewest):
         solved = solve_within(frame, t)
         fit = fit_complexity_decay(solved, "least squares", accuracy_range=accuracy_range)
-        low, high = fit.conf_int().loc["N_eff"]
         rows.append(
             {"t": t, "accuracy": solved["correct"].mean(), "CDF": fit.cdf, "CDO": fit.cdo}
-            | {"N_eff": fit.n_eff, "low": low, "high": high}
-            | {"problem": fit.problems.get("N_eff", ""), "note": fit.note}
+            | {"N_eff": fit.n_eff, "problem": fit.problems.get("N_eff", "")}
         )
-    columns = ["t", "accuracy", "CDF", "CDO", "N_eff", "low", "high", "problem", "note"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["t", "accuracy", "CDF", "CDO", "N_eff", "problem"])
 
 
 def fit_repeated_sampling(by_attempts: pd.DataFrame, n_clean: float) -> RepeatedSampling:

@@ -30,7 +30,6 @@ import cogniload_cli as commands
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.display import drawing
-from cogniload_analysis.display import figures as panels
 from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
 from cogniload_analysis.factor.sections import attempts as tries
 from cogniload_analysis.factor.sections import contexts
@@ -113,25 +112,10 @@ def test_tasks_of_one_series_share_a_name_and_a_mini_task_stands_apart(tmp_path)
     assert set(labels[frame["suite"] == "realistic"]) == {"m"}
 
 
-def test_each_condition_is_fitted_alone(frame):
-    decays = sections.fit_decays(frame)
-    assert len(decays) == 7
-    condition = ("org/whole", "symbolic", 4000, "filler")
-    mine = frame[(frame["model"] == "org/whole") & (frame["context"] == 4000)]
-    alone = fit_complexity_decay(mine[mine["suite"] == "symbolic"])
-    assert (decays[condition].cdf, decays[condition].cdo) == (alone.cdf, alone.cdo)
-    row = sections.decay_table(decays).set_index(["model", "suite", "context", "noise"])
-    row = row.loc[condition]
-    assert (row["CDF"], row["N_eff_low"]) == (alone.cdf, alone.conf_int().loc["N_eff", "low"])
-    assert row["mean_accuracy"] == pytest.approx(alone.points["accuracy"].mean())
-    with pytest.raises(ValueError, match="a fit is of one model, and the frame holds 2"):
-        fit_complexity_decay(frame)
-
-
 def test_what_ran_without_noise_belongs_to_every_noise():
     rows = [(0, "none"), (4000, "close"), (8000, "close"), (4000, "general")]
-    table = pd.DataFrame(rows, columns=["context", "noise"]).assign(model="m", suite="realistic")
-    series = {noise: rows for (_, _, noise), rows in contexts.context_series(table)}
+    table = pd.DataFrame(rows, columns=["context", "noise"]).assign(model="m")
+    series = {noise: rows for (_, noise), rows in contexts.context_series(table)}
     assert {noise: rows["context"].tolist() for noise, rows in series.items()} == {
         "close": [0, 4000, 8000],
         "general": [0, 4000],
@@ -152,35 +136,19 @@ def test_the_regression_of_attempts_stands_beside_table_7(frame):
     assert mine.loc[("this report", 8000), "problem"].startswith("there is no Neff of a clean")
 
 
-@pytest.fixture(scope="module")
-def decays(frame):
-    return sections.fit_decays(frame)
-
-
-def of(decays, suite, model=None):
-    return {
-        each: decay
-        for each, decay in decays.items()
-        if each[1] == suite and model in {None, each[0]}
-    }
-
-
-def test_figures_show_the_numbers_of_the_tables(decays):
-    mine = of(decays, "symbolic", "org/whole")
+def test_figures_and_the_comparison_show_the_numbers_of_the_fits(frame):
+    decays = {at: fit for at, fit in sections.fit_decays(frame).items() if at[1] == "symbolic"}
+    mine = {at: fit for at, fit in decays.items() if at[0] == "org/whole"}
     accuracy, logarithm = drawing.draw(sections.draw_model(mine, "m")).axes
     first = next(iter(mine.values()))
     np.testing.assert_allclose(accuracy.get_lines()[0].get_ydata(), first.points["accuracy"])
-    used = first.points[first.points["used"]]
-    drawn = used["accuracy"][used["accuracy"] > 0]
+    drawn = first.used["accuracy"][first.used["accuracy"] > 0]
     np.testing.assert_allclose(logarithm.get_lines()[0].get_ydata(), drawn)
     line = logarithm.get_lines()[1]
     np.testing.assert_allclose(line.get_ydata(), first.predict(line.get_xdata()))
     assert logarithm.get_yscale() == "log"
-    table = sections.decay_table(of(decays, "symbolic"))
-    (ranking,) = drawing.draw(sections.draw_mean_accuracy(table)).axes
-    labels = [label.get_text() for label in ranking.get_yticklabels()]
-    best = table.groupby("model")["mean_accuracy"].max().sort_values()
-    assert labels == best.index.tolist()
+    least_squares = sections.fit_decays(frame, "least squares")
+    table = sections.decay_table(decays, least_squares)
     (figure,) = contexts.draw_by_context(table)
     cdf, cdo = drawing.draw(figure).axes
     assert cdf.get_ylabel() == "CDF × 100"
@@ -188,21 +156,12 @@ def test_figures_show_the_numbers_of_the_tables(decays):
     whole = table[table["model"] == "org/whole"].sort_values("context")["CDO"]
     assert tuple(np.round(whole, 6)) in drawn
     assert (-0.014, -0.065, -0.054, -0.104) in drawn
-
-
-def test_two_phases_are_parted_at_n_eff_where_it_has_a_meaning(decays):
-    figure = drawing.draw(sections.draw_two_phases(of(decays, "symbolic")))
-    found = [axes.get_title() for axes in figure.axes]
-    fits = {each[0]: fit for each, fit in of(decays, "symbolic").items() if each[2] == 0}
-    assert found == sorted(fits, key=lambda model: -fits[model].n_eff)
-    for axes in figure.axes:
-        (border,) = [line for line in axes.get_lines() if line.get_linestyle() == ":"]
-        fit = fits[axes.get_title()]
-        assert border.get_xdata()[0] == fit.n_eff
-        *ends, floor = (line for line in axes.get_lines() if line.get_color() == panels.FAINT)
-        used = fit.points["N"][fit.points["used"]]
-        assert [line.get_xdata()[0] for line in ends] == [used.min(), used.max()]
-        assert floor.get_ydata()[0] == fit.floor
+    published = contexts.published_by_context(table).set_index(["source", "model", "context"])
+    paper = least_squares["org/whole", "symbolic", 4000, "filler"]
+    found = published.loc[("this report", "org/whole", 4000)]
+    assert (found["CDF"], found["CDO"]) == (paper.cdf, paper.cdo)
+    assert published.loc[("published, Table 1", "o1-mini", 0), "N_eff"] == 53.87
+    assert len(published) == len(decays) + 15 + 34 + 5 + 18
 
 
 def assert_recomputable(page_file, accuracy_range=(0.1, 0.9)):
@@ -217,6 +176,7 @@ def assert_recomputable(page_file, accuracy_range=(0.1, 0.9)):
         fit = fit_complexity_decay(cells[same.all(axis=1)], accuracy_range=accuracy_range)
         expected = pytest.approx((row.CDF, row.CDO, row.N_eff), nan_ok=True)
         assert (fit.cdf, fit.cdo, fit.n_eff) == expected
+        assert row.mean_accuracy == pytest.approx(fit.points["accuracy"].mean())
 
 
 @pytest.fixture
@@ -250,7 +210,6 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(
     assert_recomputable(page)
     text = page.read_text("utf-8")
     assert sentence in text
-    assert "no failure mode" in text
     assert ("No response was wrong." in text) == all(sample["acc"] for sample in samples)
 
 
@@ -268,7 +227,7 @@ def test_a_model_that_solves_nothing_is_in_words_and_in_no_figure_of_zeros(undra
         assert sentences.count("Solves no puzzle at any complexity, so nothing is determined.") == 4
         write_factor_runs(tmp_path / "runs", "org/some", ONE_LENGTH, puzzles=2)
     assert not [name for name in drawn[1] if "none" in name or "realistic" in name] + [*drawn[0]]
-    assert {"figure-factor_figure_1b_symbolic", "figure-factor_figure_3_symbolic"} <= drawn[1]
+    assert {"figure-factor_symbolic_models"} <= drawn[1]
 
 
 def test_options_of_the_command_reach_the_report(undrawn, simulated, tmp_path):
