@@ -41,10 +41,10 @@ LIKE_PUBLISHED = [model for model in MODELS if model != "gemini-2.5-flash-lite"]
 WORLDS = ("GLM", "FI", "lapses")
 TRUTHS = (
     *("published", "steep", "cliff", "between cells .05", "between cells .10"),
-    *("degrades x .8", "degrades x .6", "lost as wrong"),
+    "lost as wrong",
 )
 DECAYS = ("line", "lapses", "cap")
-LAPSES, DEGRADES_AFTER, LOST, TARGET = 0.05, 300, 0.10, 0.20
+LAPSES, LOST, TARGET = 0.05, 0.10, 0.20
 LAPSE, FLOOR, TARGETS, GRID_EACH = 0.02, 0.03, (0.20, 0.10), (5, 10, 15, 20, 30, 40, 50)
 LEAST_N_EFF = 2.0
 """Below this, ±20 % of N_eff is less than half a variable."""
@@ -105,14 +105,11 @@ def run_model(job: Job) -> list[dict]:
                 if puzzle[:3] not in cells:
                     cells[puzzle[:3]] = rng.beta(mean * total, (1 - mean) * total)
             p = np.array([cells[puzzle[:3]] for puzzle in puzzles])
-        if world.startswith("degrades"):
-            late = len(design.told) + np.arange(len(puzzles)) >= DEGRADES_AFTER
-            p = np.where(late, float(world.split()[-1]) * p, p)
         solved, lost = rng.random(len(p)) < p, np.zeros(len(p), bool)
         if world == "lost as wrong":
             lost = rng.random(len(p)) < LOST
         design.tell(puzzles, solved & ~lost, lost)
-    about = {"model": model, "seed": seed, "flags": " | ".join(design.estimate().flags)}
+    about = {"model": model, "seed": seed, "flagged": bool(design.estimate().flags)}
     return [
         about
         | {"n": batch.n, "width": half_width(batch.low, batch.high)}
@@ -134,23 +131,17 @@ def puzzles(worlds: Sequence[str]) -> Iterator[list[str]]:
 
 
 def coverage(worlds: Sequence[str]) -> Iterator[list[str]]:
-    """Yield what intervals hold in each world, and which flags a run has."""
-    yield [
-        *("truth", "runs", "held", "held or flagged", "bias", "puzzles (median, mean)"),
-        *("any flag", '"from cell to cell"', '"changed"'),
-    ]
+    """Yield what intervals hold in each world, and how many runs have a flag."""
+    yield ["truth", "runs", "held", "held or flagged", "bias", "puzzles (median, mean)", "any flag"]
     for world in worlds:
         models = ["gemini-2.5-pro"] if world == "steep" else LIKE_PUBLISHED
         runs = 600 if world == "between cells .05" else 200
         jobs = [(models[seed % len(models)], world, seed) for seed in range(runs)]
         rows = run_all(run_model, jobs).groupby("seed").tail(1)
-        flags, held, n = rows["flags"], rows["inside"], rows["n"]
-        noted = map(flags.str.contains, ("from cell to cell", "changed during the run"))
-        shares = [
-            percent(share.mean()) for share in (held, held | (flags != ""), flags != "", *noted)
-        ]
-        about = [bias(rows["error"]), f"{n.median():.0f}, {n.mean():.0f}"]
-        yield [world, str(len(rows)), *shares[:2], *about, *shares[2:]]
+        flagged, held, n = rows["flagged"], rows["inside"], rows["n"]
+        shares = [percent(share.mean()) for share in (held, held | flagged, flagged)]
+        size = f"{n.median():.0f}, {n.mean():.0f}"
+        yield [world, str(len(rows)), *shares[:2], bias(rows["error"]), size, shares[2]]
 
 
 def bias(errors: pd.Series) -> str:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import shutil
 import tomllib
 from pathlib import Path
 
@@ -55,7 +54,6 @@ def test_the_page_says_what_counts_together(undrawn, folders):
     page = build_report(build_parts({"CogniLoad": frame}))["report.html"].decode()
     assert said in page
     assert "Qwen3-8B, temperature 0.6</td>" in page
-    assert "copy" not in page
 
 
 @pytest.mark.parametrize(("first", "second", "one", "other"), CASES["run_names"])
@@ -159,15 +157,6 @@ def test_a_label_must_be_a_name_and_a_file_has_one(folders):
             read_samples({label: folders[0]})
     with pytest.raises(ValueError, match=r"must have one label, got 'x' and 'y'"):
         read_samples({"x": folders[0], "y": folders[0]})
-
-
-def test_a_copy_is_read_once_and_said(folders):
-    shutil.copytree(folders[0], folders[0].parent / "d")
-    frame = read_samples(folders[0].parent)
-    assert accuracy_table(frame)["responses"].tolist() == [20, 40]
-    table = run_table(frame, COGNILOAD.loads)
-    assert sorted(table["copies"]) == [0, 0, 1]
-    assert len(say_runs(table)) == 2
 
 
 def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):

@@ -123,7 +123,7 @@ def run_table(
     Its cost is there at a `price` of a million tokens of prompts and of responses.
     """
     about = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
-    about += ["copies", "lost"]
+    about.append("lost")
     runs = frame.groupby([*about, "run"], observed=True)
     rows = []
     for run, responses in runs:

@@ -15,7 +15,7 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import read_count
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import find_samples, locate, read_samples
-from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
+from cogniload_analysis.samples.runs import Run, describe_run, name_runs
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls
@@ -50,14 +50,13 @@ def read_benchmarks(
 
     A frame has one row per response. Runs of one model that differ in anything that decides their
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
-    are attempts at the same puzzles. Files that are copies of one another are read once. Columns:
-    model (that name), setting (its part after the model or the label), task, date,
-    generator_version, lm_eval_version, decoding (in lm-eval's terms), until (the settings of the
-    adaptive design that chose the puzzles, as JSON), backend, precision, device, chat_template,
-    output_limit ("" where unknown), interim ("" for a run that is done), copies (how many were left
-    out), lost (how many samples ended with an error, and are left out), run (its number in the
-    frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
-    prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed),
+    are attempts at the same puzzles. Columns: model (that name), setting (its part after the model
+    or the label), task, date, generator_version, lm_eval_version, decoding (in lm-eval's terms),
+    until (the settings of the adaptive design that chose the puzzles, as JSON), backend, precision,
+    device, chat_template, output_limit ("" where unknown), interim ("" for a run that is done),
+    lost (how many samples ended with an error, and are left out), run (its number in the frame,
+    from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,
+    response_tokens and context_budget (NaN where unknown, as the seed),
     spent_prompt_tokens and spent_response_tokens (of an attempt of several its share),
     ending ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"),
     chance (1 / options; NaN without options), the benchmark's own facts, with `text` the response,
@@ -130,13 +129,10 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
         return False
 
 
-def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
-    copies = drop_copies(runs)
-    if any(copies.values()):
-        log.warning("left out files that are copies of another: %d", sum(copies.values()))
-    shown = tqdm(copies, "reading", unit="file", disable=None)
+def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
+    shown = tqdm(runs, "reading", unit="file", disable=None)
     read = [_read_run(run, analysis, text) for run in shown]
-    named = zip(name_runs([*copies], read, analysis), copies, read, strict=True)
+    named = zip(name_runs(runs, read, analysis), runs, read, strict=True)
     ordered = sorted(
         named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].columns["date"])
     )
@@ -144,7 +140,7 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     for number, (name, run, frame) in enumerate(ordered, start=1):
         setting = "".join(f", {each}" for each in (name, run.columns["interim"]) if each)
         about = run.columns | {"model": run.base + setting, "setting": setting}
-        frames.append(frame.assign(**about, copies=copies[run], run=number))
+        frames.append(frame.assign(**about, run=number))
     whole = pd.concat(frames, ignore_index=True)
     if lost := int(whole.groupby("run")["lost"].first().sum()):
         log.warning("left out samples that ended with an error: %d", lost)

@@ -4,7 +4,6 @@ Runs of a model that differ in any setting, or in their puzzles, are different r
 named by what differs. Runs that differ in nothing are attempts at the same puzzles.
 """
 
-import filecmp
 import json
 import re
 import textwrap
@@ -194,21 +193,6 @@ def _show(value: Any) -> str:
 # --- Names -----------------------------------------------------------------------------------
 
 
-def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
-    """Return the runs but for files that are copies of another, and the number of their copies.
-
-    A copy has the name, with its date, the content and the description of the other.
-    """
-    kept: dict[Run, int] = {}
-    for run in runs:
-        about = (run.base, run.file.name, run.settings, run.own)
-        alike = (o for o in kept if about == (o.base, o.file.name, o.settings, o.own))
-        same = (other for other in alike if filecmp.cmp(run.file, other.file, shallow=False))
-        original = next(same, run)
-        kept[original] = kept.get(original, -1) + 1
-    return kept
-
-
 def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Analysis) -> list[str]:
     """Return what sets each run apart from the others of its base; "" if nothing does.
 
@@ -274,8 +258,7 @@ def say_runs(table: pd.DataFrame) -> list[str]:
     """Return which rows of `run_table` count together, and what was left out, in sentences."""
     said = []
     for (model, task), runs in table.groupby(["model", "task"], sort=False, observed=True):
-        copies, lost = (int(runs[column].astype(int).sum()) for column in ("copies", "lost"))
-        about = f"{model} ({task})"
+        lost = int(runs["lost"].astype(int).sum())
         if len(runs) > 1:
             how = "runs with the same settings: they count as repeated attempts at each puzzle."
             said.append(f"{model} answered the puzzles of {task} in {len(runs)} {how}")
@@ -283,11 +266,8 @@ def say_runs(table: pd.DataFrame) -> list[str]:
             how = "its numbers are those of the puzzles that are answered, and may change."
             said.append(f"{model} is still going ({task}): {how}")
         if lost:
-            said.append(
-                f"Left out, as they ended with an error: {lost:,} of the samples of {about}."
-            )
-        if copies:
-            said.append(f"Left out, as copies of another file: {copies:,} of the files of {about}.")
+            about = f"{lost:,} of the samples of {model} ({task})"
+            said.append(f"Left out, as they ended with an error: {about}.")
     return said
 
 
