@@ -7,10 +7,8 @@ VLLM := .venv-vllm
 RUN_VLLM := $(VLLM)/bin/python
 VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
-CLUSTERS := .venv-clusters
-RUN_CLUSTERS := $(CLUSTERS)/bin/python
 
-.PHONY: test quick test-vllm test-verifiers test-clusters test-training test-extras demo lint docs \
+.PHONY: test quick test-vllm test-verifiers test-training test-extras demo lint docs \
 	release upstream test-upstream benchmark fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
@@ -39,9 +37,6 @@ test-vllm: $(VLLM)/.ready
 # The real model is served from .venv: that of verifiers holds nothing that runs one.
 test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready
 	$(RUN_VERIFIERS) -m pytest tests/with_verifiers
-
-test-clusters: $(CLUSTERS)/.ready
-	$(RUN_CLUSTERS) -m pytest tests/with_clusters
 
 # Trains the tiny model of recipes/training for some 10 minutes, and compares it with shortcuts.
 test-training: $(VENV)/.ready
@@ -115,11 +110,5 @@ $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
 	touch $@
 
-# datatrove and Ray make puzzles with the base install alone.
-$(CLUSTERS)/.ready: setup.cfg pyproject.toml tests/with_clusters/requirements.txt
-	$(call fresh,$(CLUSTERS))
-	$(UV) $(RUN_CLUSTERS) --editable . -r tests/with_clusters/requirements.txt
-	touch $@
-
 clean:
-	rm -rf $(VENV) $(VLLM) $(VERIFIERS) $(CLUSTERS) demo build dist *.egg-info
+	rm -rf $(VENV) $(VLLM) $(VERIFIERS) demo build dist *.egg-info

@@ -1,7 +1,0 @@
-"""Recipes of generation on real engines: an environment of their own holds them."""
-
-from importlib.util import find_spec
-
-HERE = all(find_spec(engine) for engine in ("datatrove", "ray"))
-
-collect_ignore_glob = [] if HERE else ["test_*.py"]
