@@ -69,9 +69,8 @@ release:
 
 # What other projects ask for, by upstream/README.md.
 REPOSITORY ?= https://github.com/owner/cogniload
-DATASET ?= owner/cogniload
 upstream: $(VENV)/.ready
-	$(RUN) upstream/write.py build/upstream --repository $(REPOSITORY) --dataset $(DATASET)
+	$(RUN) upstream/write.py build/upstream --repository $(REPOSITORY)
 
 test-upstream: $(VENV)/.ready
 	$(RUN) -m pytest tests/upstream

@@ -12,7 +12,6 @@ from pathlib import Path
 import yaml
 
 from cogniload_gen import __version__
-from cogniload_gen.shards import configuration_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -23,16 +22,12 @@ ROWS = {
 }
 """What lm-evaluation-harness's list of tasks says of each folder."""
 
-UNUSED = ("import os", "from datasets import get_dataset_config_names")
-"""What lighteval's file does not import: its split has a name."""
-
 
 def main() -> None:
     """Write every home."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--repository", default="https://github.com/owner/cogniload")
-    parser.add_argument("--dataset", default="owner/cogniload", help="a pushed test split")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.out, ignore_errors=True)
     for benchmark in ROWS:
@@ -41,7 +36,6 @@ def main() -> None:
     environment = arguments.out / "prime-intellect/environments/cogniload_puzzles"
     for path in filter(Path.is_file, (HERE / "prime-intellect").iterdir()):
         write(environment / path.name, path.read_text("utf-8").replace("0.0.0", __version__))
-    write_lighteval(arguments.out / "lighteval/src/lighteval/tasks/tasks", arguments.dataset)
     print(f"{arguments.out}: {sum(path.is_file() for path in arguments.out.rglob('*'))} files")
 
 
@@ -81,19 +75,6 @@ def write_register(folder: Path, repository: str) -> None:
     entry["source"] = {"repository_url": repository, "repository_commit": commit.stdout.strip()}
     entry["source"]["maintainers"] = entry["contributors"]
     write(folder / "eval.yaml", yaml.safe_dump(entry, sort_keys=False, width=100))
-
-
-def write_lighteval(folder: Path, dataset: str) -> None:
-    """Write the task file of lighteval's tree: the recipe, of one published split."""
-    text = (ROOT / "recipes" / "lighteval" / "cogniload.py").read_text("utf-8")
-    name = configuration_of("cogniload").name
-    _, _, code = text.split('"""', 2)
-    code = code.replace('os.environ["COGNILOAD_DATASET"]', repr(dataset))
-    code = code.replace("get_dataset_config_names(DATASET)", f'["{name}"]')
-    lines = [line for line in code.splitlines() if line not in UNUSED]
-    header = (HERE / "lighteval.txt").read_text("utf-8").replace("owner/cogniload", dataset)
-    content = header + "\n".join(lines).lstrip("\n") + "\n"
-    write(folder / "cogniload.py", content)
 
 
 if __name__ == "__main__":

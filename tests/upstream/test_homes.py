@@ -12,8 +12,6 @@ import pytest
 import yaml
 from source_tree import ROOT
 
-from cogniload_gen.shards import configuration_of
-
 
 def run(*command, **options):
     ran = subprocess.run(
@@ -26,7 +24,7 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory):
     out = tmp_path_factory.mktemp("homes") / "upstream"
-    options = ["--repository", "https://example.org/a/b", "--dataset", "a/b"]
+    options = ["--repository", "https://example.org/a/b"]
     assert run(sys.executable, "upstream/write.py", out, *options).startswith(f"{out}: ")
     return out
 
@@ -117,14 +115,3 @@ def test_the_lint_of_inspect_evals_has_no_failure():
     assert report["passed"]
     assert report["summary"]["fail"] == 0
     assert report["summary"]["pass"] > 15
-
-
-def test_the_task_of_lighteval_is_of_the_split_that_push_names(homes):
-    path = homes / "lighteval" / "src" / "lighteval" / "tasks" / "tasks" / "cogniload.py"
-    text = path.read_text("utf-8")
-    assert f'"{configuration_of("cogniload").name}"' in text
-    assert "a/b" in text
-    for field in ("name", "dataset", "abstract", "languages", "tags", "paper"):
-        assert re.search(rf"^{field}:\n\S", text, re.M)
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", path]
-    run(*command)
