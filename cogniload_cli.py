@@ -592,10 +592,8 @@ def _run(name: str, words: Words) -> int:
         return 0
     if name == "--version":
         from cogniload_gen import __version__
-        from cogniload_gen.benchmarks import BENCHMARKS
 
-        generators = ", ".join(f"{one.name} {one.version}" for one in BENCHMARKS)
-        print(f"cogniload {__version__}, generator versions: {generators}")
+        print(f"cogniload {__version__}")
         return 0
     if name not in commands:
         near = get_close_matches(name, [*commands, "--help", "--version"], 1)

@@ -1,6 +1,6 @@
 """How many tokens a piece of text takes, so that long texts are sized by sums of known counts."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
+from collections.abc import Callable, Hashable, Sequence, Sized
 from functools import lru_cache, partial
 from math import isfinite
 from numbers import Real
@@ -102,10 +102,9 @@ def _remembering(tokenizer: Tokenizer) -> TokenCounter:
 
 def _as_number(counted: object) -> float:
     """Return what a callable returned, a number or a sequence of tokens, as a number."""
-    # an encoding in the form of a mapping has the length of its keys
-    if isinstance(counted, Sized) and not isinstance(counted, str | bytes | Mapping):
+    if isinstance(counted, Sized) and not isinstance(counted, str | bytes):
         return len(counted)
-    if isinstance(counted, Real) and not isinstance(counted, bool) and isfinite(counted):
+    if isinstance(counted, Real) and isfinite(counted):
         return float(counted)
     allowed = "a number of tokens or a sequence of tokens for a text"
     raise ValueError(f"tokenizer must return {allowed}, returned {brief(counted)}")

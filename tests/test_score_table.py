@@ -101,13 +101,6 @@ def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, da
     assert (again.outcomes, again.changed) == (scored.outcomes, 0)
 
 
-def test_two_tables_have_two_files_of_samples(rows, capsys):
-    for name, row in (("one.jsonl", rows[0]), ("two.jsonl", rows[1])):
-        write(name, [{"id": row["id"], "response": "?"}])
-        assert main(["score", "--dataset", "rows.parquet", name, "--out", "scored/"]) == 0
-    assert len([*Path("scored").glob("samples_cogniload_*.jsonl")]) == 2
-
-
 def test_the_accuracy_and_what_is_missing_are_printed(rows, capsys):
     write("given.jsonl", [answer(row, place) for place, row in enumerate(rows[:8])])
     assert main(["score", "--dataset", "rows.parquet", "given.jsonl"]) == 0

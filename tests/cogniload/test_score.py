@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cogniload_gen import generate_puzzles, read_steps, score
+from cogniload_gen import read_steps, score
 from cogniload_gen.cogniload.ontology import VOCABULARIES
 from cogniload_gen.cogniload.score import (
     CONTEXT_BUDGET,
@@ -281,13 +281,6 @@ def test_any_text_has_an_outcome(response, poi, category, answer, options):
     assert isinstance(score_response(response, **keys), Outcome)
 
 
-@given(RESPONSES, st.sampled_from(["\n", "\n\n \n", "\n\t\r\n"]))
-def test_blank_lines_at_the_end_do_not_matter(response, blank):
-    last = response.split("\n")[-1]
-    assume(not (last.startswith("(") and last.endswith(")")))
-    assert outcome(response + blank) == outcome(response)
-
-
 @given(RESPONSES, st.text("abcdefg .\n"))
 def test_earlier_lines_without_the_poi_do_not_matter(response, earlier):
     assume(windows(response, poi="Brent", category="hair")[-1])
@@ -350,8 +343,3 @@ def test_what_is_no_text_or_no_row_is_named(read):
         read("x", None)
     with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
         score("x", {"text": "y"})
-
-
-def test_a_row_of_pandas_is_a_row():
-    row = generate_puzzles(2, 5, 50, 1).to_pandas().iloc[0]
-    assert score("x", row) == score("x", row.to_dict())

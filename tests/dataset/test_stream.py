@@ -7,8 +7,7 @@ import datasets
 import numpy as np
 import pytest
 import torch
-from datasets.distributed import split_dataset_by_node
-from grids import addresses, all_keys, cogniload_grid
+from grids import all_keys, cogniload_grid
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_puzzles
@@ -86,14 +85,6 @@ def test_workers_together_read_the_beginning_of_one_stream(workers):
     assert all(len(set(zip(b["d"].tolist(), b["N"].tolist(), strict=True))) == 4 for b in batches)
 
 
-@pytest.mark.parametrize("count", [2, 3, 8, 11, 64])
-def test_nodes_together_read_the_beginning_of_one_stream(count):
-    rows = 1200 // count // 4 * 4
-    nodes = [split_dataset_by_node(endless(), rank, count) for rank in range(count)]
-    read = sorted(id_ for node in nodes for id_ in ids(node, rows))
-    assert read == sorted(expected_ids()[: rows * count])
-
-
 def test_shards_of_shards_and_shuffling_lose_and_repeat_nothing():
     quarters = [endless().shard(2, i).shard(2, j) for i in (0, 1) for j in (0, 1)]
     assert sorted(id_ for part in quarters for id_ in ids(part, 40)) == sorted(expected_ids()[:160])
@@ -102,15 +93,6 @@ def test_shards_of_shards_and_shuffling_lose_and_repeat_nothing():
     assert len(set(shuffled)) == 100
     assert set(shuffled) <= set(expected_ids()[:130])
     assert shuffled != sorted(shuffled, key=expected_ids().index)
-
-
-def test_a_share_of_a_grid_is_every_such_puzzle():
-    grid = cogniload_grid(3, [2, 4], 50, num_puzzles=11, first_index=5)
-    shares = [grid.share(number, 3) for number in range(3)]
-    rows = sorted(row for share in shares for row in addresses(share))
-    assert rows == sorted(addresses(grid))
-    again = grid.share(1, 3).share(1, 2)
-    assert [index for _, index in addresses(again)] == [9, 9, 15, 15]
 
 
 def test_it_is_never_written_to_disk_and_never_a_test():

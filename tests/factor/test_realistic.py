@@ -7,7 +7,6 @@ not know: it shares nothing with the generator and the solver.
 import re
 import tomllib
 from collections import Counter
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -399,20 +398,3 @@ def test_sentences_stand_anywhere_in_the_noise():
         places += (before / is_noise.sum()).tolist()
     assert {0, 1} <= set(places)
     assert kstest(places, "uniform").pvalue > 0.001
-
-
-def test_there_are_places_and_animals_enough():
-    """For the largest op: a place for each total, a close one's too, and 17 for all other animals.
-
-    Those are at most variables / (4 + variables // 16), rounded up, and 1.
-    """
-    text = files("cogniload_gen.factor").joinpath("data/realistic.toml").read_text("utf-8")
-    words = tomllib.loads(text)
-    assert len(set(words["names"])) == len(words["names"]) >= (MAX_OP + 1) // 2 + 1 + 17
-    assert len(set(words["animals"])) == len(words["animals"])
-    assert max(-(-n // (4 + n // 16)) for n in range(1, 10_000)) + 1 <= 17
-    assert len(words["animals"]) >= 4 + 3 + 5 * MAX_OP // 16
-    every = [*words["names"], *words["kinds"], *words["animals"], words["total"]]
-    assert all(re.fullmatch(r"[A-Z][a-z]+", word) for word in every)
-    assert not NUMBER_WORDS.search(" ".join(every))
-    assert not set(words["animals"]) & {*words["names"], *words["kinds"], words["total"]}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from cogniload_gen.draws import address_key, child, children, distinct, permutation, uniform
+from cogniload_gen.draws import child, children, distinct, permutation, uniform
 
 KEYS = child(np.full(20_000, 7, np.uint64), np.arange(20_000))
 
@@ -19,11 +19,6 @@ def test_child_is_the_published_generator():
         16408922859458223821,
     ]
     assert child(np.array([1234567], np.uint64), np.arange(5)).tolist() == expected
-
-
-def test_an_address_has_one_key_and_its_parts_do_not_run_together():
-    keys = [address_key(*parts) for parts in (("a", 1, 2.0), ("a", 12, 0.0), ("a", 1, 20.0))]
-    assert len(set(keys)) == 3
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 13, 152])

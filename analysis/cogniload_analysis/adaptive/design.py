@@ -18,7 +18,6 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.display.tables import beyond
 from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
@@ -275,7 +274,7 @@ class Design(ABC):
 
     def estimate(self) -> Any:
         """Return the estimate from all answers so far, with flags and the reason to stop."""
-        return self.describe(self.batches)
+        return self.describe(self.batches[-1].stopped)
 
     def summary(self) -> list[str]:
         """Return the reason to stop, the estimate and its flags in words, each a line."""
@@ -373,21 +372,12 @@ class Design(ABC):
         rounded = " ".join(f"{value + 0.0:.{DIGEST_DIGITS}g}" for value in self.prior_values.flat)
         return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
 
-    def describe(self, batches: Sequence[Batch] = ()) -> Any:
-        """Return the estimate from all answers so far, without a choice of further puzzles.
+    def describe(self, stopped: str = "") -> Any:
+        """Return the estimate from all answers so far, with flags and why no more are asked."""
+        return self._describe(self.believe(self._told), tuple(self._question_lost()), stopped)
 
-        `batches` say in which order puzzles were asked, and why no more are.
-        """
-        stopped = batches[-1].stopped if batches else ""
-        return self._describe(self.believe(self._told), tuple(self._question_run(batches)), stopped)
-
-    def _question_run(self, batches: Sequence[Batch]) -> Iterable[str]:
-        """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
-
-        Time is the order of asking, so that the order of telling changes nothing.
-        """
-        known = [p for batch in batches for p in batch.puzzles if p in self._told]
-        yield from question_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
+    def _question_lost(self) -> Iterable[str]:
+        """Yield a sentence if more than a tenth of the puzzles are lost."""
         lost, told = len(self.lost - self._told.keys()), len(self._told)
         if lost > CUT_SHARE * (lost + told):
             yield (

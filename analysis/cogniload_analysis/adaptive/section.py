@@ -1,79 +1,170 @@
-"""The section of a report on adaptive runs, whichever benchmark they are of."""
+"""Adaptive runs in the report: found in the samples, estimated again, and shown."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.replay import (
-    Replay,
-    set_ends,
-    set_value,
-    set_width,
-    shrink_panel,
-)
-from cogniload_analysis.display.figures import Figure, Panel
+from cogniload_analysis.adaptive.design import Design, Interval, describe_interval
+from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import Columns, Table, percent_of, thousands
+from cogniload_analysis.display.tables import Columns, Table, thousands
 
-RUNS: Columns = {
-    "wanted": "Asked for",
-    "n": ("Puzzles", thousands),
-    "budget": ("Budget", thousands),
-    "batches": "Batches",
-    "cut": "Cut off",
-    "width, relative": ("Reached", set_width),
-    "stopped": "Stopped",
-    "flags": "Flags",
-}
-BATCHES: Columns = {
-    "value": ("Estimate", set_value),
-    "low, high": ("95 % interval", set_ends),
-    "width, relative": ("Half-width", set_width),
-    "puzzles": "Asked next",
-}
-ASKED: Columns = {
-    "puzzles": "Puzzles",
-    "correct": "Right",
-    "correct, puzzles": ("Acc [%]", percent_of),
-}
+SETTINGS = ("goal", "target", "budget", "N")
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveRun:
+    """An adaptive run: its design, which was told the answers, and the estimate.
+
+    `about` says whose run it is, by column of a table. `prior` names the design's prior; it is not
+    that of the run unless `same_prior`.
+    """
+
+    about: Mapping[str, Any]
+    design: Design
+    prior: str
+    same_prior: bool
+    goal: Interval
+    estimate: Any
+
+
+def find_run(
+    rows: pd.DataFrame, about: Mapping[str, Any], kinds: Mapping[str, Callable[..., Design]]
+) -> AdaptiveRun | None:
+    """Return the adaptive run of responses; None unless all are of one.
+
+    `kinds` make a design of the settings that the results name, by the name of its prior. The
+    results name the prior, or hold its digest. The first of `kinds` stands in for a prior that is
+    not at hand. The design is told the answers, and asks nothing: so a run of another version of
+    the design is estimated as any other.
+    """
+    texts = rows["until"].unique()
+    until = json.loads(texts[0] or "{}") if len(texts) == 1 else {}
+    if not until or rows["index"].isna().any():
+        return None
+    try:
+        settings = {name: until[name] for name in SETTINGS if name in until}
+        designs = {prior: make(**settings) for prior, make in kinds.items()}
+    except (ValueError, TypeError):  # settings of no design
+        return None
+    known = [
+        prior
+        for prior, design in designs.items()
+        if until.get("prior") in (None, prior, design.fingerprint["prior"])
+    ]
+    prior = next(iter(known or designs))
+    design = designs[prior]
+    puzzles = rows.astype({"index": int})[list(design.PUZZLE._fields)]
+    if puzzles.duplicated().any():
+        return None
+    design.tell(puzzles.itertuples(index=False), rows["correct"], rows["cut"])
+    goal, n = design.find_goal(design.believe(design.told)), len(design.told)
+    estimate = design.describe(design.reason_to_stop(n, n, goal))
+    return AdaptiveRun(about, design, prior, bool(known), goal, estimate)
+
+
+def run_row(run: AdaptiveRun) -> dict[str, Any]:
+    """Return what the page says of a run, as a row of a table.
+
+    Whose it is, wanted (goal and target in words), budget, smallest_N and largest_N, prior and
+    same_prior, n (answers), known (the goal's estimate in words), value, low and high (the goal's
+    median and 95 % of the posterior), width (half the interval's), flags (joined by " | ") and
+    stopped (why; "" where the samples end before).
+    """
+    design = run.design
+    return {
+        **run.about,
+        "wanted": design.wanted,
+        "budget": design.budget,
+        **dict(zip(("smallest_N", "largest_N"), design.N, strict=True)),
+        "prior": run.prior,
+        "same_prior": run.same_prior,
+        "n": run.estimate.n,
+        "known": describe_interval(run.goal, design.extents[design.goal]),
+        **run.goal._asdict(),
+        "width": design.half_width(run.goal),
+        "flags": " | ".join(run.estimate.flags),
+        "stopped": run.estimate.stopped,
+    }
+
+
+def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
+    """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
+    chose = f"An adaptive design chose these {row['n']:,} puzzles, towards {row['wanted']}"
+    stop = "The samples end before it had a reason to stop."
+    if row["stopped"]:
+        stop = f"It stopped there, since {row['stopped']}."
+    if not row["same_prior"]:
+        stop = (
+            "Its prior is not at hand, as the results keep no more than its digest; what stands "
+            f"here is what the answers say under the {row['prior']} prior."
+        )
+    elif row["prior"] != "published":
+        stop += f" The prior was the {row['prior']} one."
+    flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
+    return [f"{chose} with at most {row['budget']:,}.", stop, *own, *flags]
 
 
 def runs_section(
-    replays: Sequence[Replay],
-    tables: Sequence[Table],
-    names: Sequence[str],
-    panels: Callable[[pd.DataFrame, pd.DataFrame], Sequence[Panel]],
+    table: pd.DataFrame,
+    columns: Columns,
+    name: str,
+    figures: Sequence[Figure],
     say: Callable[[Mapping[Any, Any]], list[str]],
-    *,
-    id: str,
-    along: str,
-    goal: str = "{}",
-    title: Callable[[Mapping[Any, Any]], str] = lambda row: str(row["model"]),
-) -> tuple[Section, list[Figure]]:
-    """Return the section on adaptive runs, and the figure of each run's curve.
+    title: Callable[[Mapping[Any, Any]], str],
+) -> Section:
+    """Return the section on adaptive runs, by rows of `run_row`; a figure each.
 
-    `tables` are those of the runs, the batches, the cells and the curves. `names` are the figures'.
-    `panels` are made of a run's rows of the cells and the curves, which are `along` some loads;
-    `say` and `title` take its row of the runs; `goal` sets the goal in print.
+    `columns` say whose a run is; `say` and `title` take its row.
     """
-    runs, batches, cells, curves = (table.data for table in tables)
-    parts: list[Section] = []
-    figures: list[Figure] = []
-    for run, name, row in zip(replays, names, runs.to_dict("records"), strict=True):
-        mine, model = partial(_rows_of, about=run.about), run.about["model"]
-        caption = f"Accuracy of {model} {along}, at the puzzles of its adaptive run."
-        figures.append(Figure(name, caption, panels(mine(cells), mine(curves))))
-        caption = f"How the interval of {model}'s goal shrank."
-        panel = shrink_panel(mine(batches), goal.format(run.design.goal))
-        shrunk = Figure(f"{name}_interval", caption, [panel], 2.4)
-        parts.append(Section(title(row), [say(row), figures[-1], shrunk]))
-    behind = Section("The cells and the curves behind the figures", tables[2:], folded=True)
-    content = [*parts, *tables[:2], behind]
-    return Section("Adaptive runs", content, id, folded=True), figures
+    parts = [
+        Section(title(row), [say(row), figure])
+        for row, figure in zip(table.to_dict("records"), figures, strict=True)
+    ]
+    columns = {
+        **columns,
+        "wanted": "Asked for",
+        "known": "Estimate, 95 %",
+        "n": ("Puzzles", thousands),
+        "budget": ("Budget", thousands),
+        "stopped": "Stopped",
+    }
+    runs = Table(name, table, "Adaptive runs: what was asked for, and what was found.", columns)
+    return Section("Adaptive runs", [*parts, runs], "adaptive-runs", folded=True)
 
 
-def _rows_of(data: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of one run."""
-    return data[(data[list(about)] == list(about.values())).all(axis=1)]
+def curve_panel(
+    points: pd.DataFrame, curve: pd.DataFrame, label: str, finish: Callable[[Any], None]
+) -> Panel:
+    """Return the panel of a curve over a load, with its band and what was measured there.
+
+    `points` have level and correct, one row per response; `curve` has level, accuracy, low and
+    high. The area of a point grows with its number of puzzles.
+    """
+    measured = points.groupby("level")["correct"].agg(["mean", "size"])
+
+    def finish_curve(axes: Any) -> None:
+        band = curve["level"].to_numpy(float), curve["low"], curve["high"]
+        axes.fill_between(*band, color=COLOURS[1], alpha=0.15, linewidth=0)
+        areas = 80 * measured["size"] / measured["size"].max()
+        place = measured.index.to_numpy(float), measured["mean"]
+        axes.scatter(*place, s=areas, color=COLOURS[0], alpha=0.6, linewidth=0, zorder=3)
+        axes.set_ylim(-0.06, 1.06)
+        finish(axes)
+
+    series = [
+        Series("measured, area by puzzles", [], [], joined=False),
+        Series("curve, 95 % band", curve["level"], curve["accuracy"], marked=False),
+    ]
+    return Panel(series, label, "Accuracy", "", finish_curve)
+
+
+def told_frame(design: Design) -> pd.DataFrame:
+    """Return the answers of a design: the loads of each puzzle, and correct."""
+    answers = [(*puzzle, answer.correct) for puzzle, answer in design.told.items()]
+    return pd.DataFrame(answers, columns=[*design.PUZZLE._fields, "correct"]).astype(
+        {"correct": float}
+    )

@@ -3,11 +3,10 @@
 import pandas as pd
 from tqdm import tqdm
 
-from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, fit_run
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
-from cogniload_analysis.cogniload.sections.adaptive import adaptive_section, find_replays
+from cogniload_analysis.cogniload.sections.adaptive import adaptive_section, find_runs
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
@@ -29,22 +28,21 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     loads = [load.name for load in LOADS]
     responses = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
     names = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
-    replays = find_replays(responses)
+    adaptive_runs = find_runs(responses)
     glms, capacities, notes = {}, {}, {}
     for model, rows in tqdm(responses.items(), "fitting", unit="model", disable=None):
-        run = replays.get(model)
+        run = adaptive_runs.get(model)
         glms[model], capacities[model] = fit_run(rows, run.estimate if run else None)
         if not run and rows["id"].is_unique:
-            drift = question_drift(rows[loads], rows["correct"])
-            notes[model] = [*capacities[model].flags, *drift]
+            notes[model] = [*capacities[model].flags]
     fitted = {model: glm for model, glm in glms.items() if AT_CHANCE not in glm.unknown.values()}
     several = len(frame[loads].drop_duplicates()) > 1
     # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
-    curved = [model for model in fitted if model not in replays] if several else []
+    curved = [model for model in fitted if model not in adaptive_runs] if several else []
     fits = {m: draw_fit(m, responses[m], glms[m], f"fit_{names[m]}") for m in curved}
     figures = draw_paper(frame[frame["model"].isin(curved)]) if curved else []
     breaking, first_errors = breaks_section(frame, names)
-    adaptive, curves = adaptive_section(replays, names)
+    adaptive, curves = adaptive_section(adaptive_runs, names)
     ranking = ranking_table(glms, capacities)
     overview = overview_table(frame, glms, capacities, ranking)
     runs = tabulate_overview(overview)

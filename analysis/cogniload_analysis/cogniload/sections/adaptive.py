@@ -1,180 +1,89 @@
-"""Adaptive runs: whose they are, their cells and their curves."""
+"""CogniLoad's adaptive runs: found, drawn along each load, and said."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive import replay
-from cogniload_analysis.adaptive.replay import Replay, batch_table
-from cogniload_analysis.adaptive.section import ASKED, BATCHES, RUNS, runs_section
+from cogniload_analysis.adaptive.section import (
+    AdaptiveRun,
+    curve_panel,
+    find_run,
+    run_row,
+    runs_section,
+    say_run,
+    told_frame,
+)
 from cogniload_analysis.cogniload.capacity.design import MEAN_N, MEAN_RHO, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
-from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
-from cogniload_analysis.display import tables as tb
+from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.display.figures import FAINT, Figure, Panel
 from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.tables import MODEL
 
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 MOST_TICKS = 7
+CROSSINGS = (
+    "Its thresholds are crossings: the loads at which the model itself solves half of the puzzles, "
+    "with the other loads at the means of the paper's grid. The paper's projection takes a whole "
+    "grid."
+)
+
+
+def find_runs(responses: Mapping[str, pd.DataFrame]) -> dict[str, AdaptiveRun]:
+    """Return the adaptive run of each model whose responses are of one, by model."""
+    kinds = {prior: partial(AdaptiveDesign, prior=prior) for prior in NAMED}
+    found = {
+        model: find_run(rows.assign(rho=(100 * rows["rho"]).round(9)), {"model": model}, kinds)
+        for model, rows in responses.items()
+    }
+    return {model: run for model, run in found.items() if run}
 
 
 def adaptive_section(
-    replays: Mapping[str, Replay], names: Mapping[str, str]
+    runs: Mapping[str, AdaptiveRun], names: Mapping[str, str]
 ) -> tuple[list[Section], dict[str, Figure]]:
     """Return the section on adaptive runs, if there are any, and the figures of their curves.
 
-    `replays` are by model, and `names` the ends of its figures' names.
+    `runs` are by model, and `names` the ends of its figures' names.
     """
-    if not replays:
+    if not runs:
         return [], {}
-    runs = list(replays.values())
-    section, figures = runs_section(
-        runs,
-        tabulate_runs(runs),
-        [f"adaptive_{names[model]}" for model in replays],
-        run_panels,
-        say_run,
-        id="adaptive-runs",
-        along="along each load",
-        goal="{} (crossing)",
+    figures = {
+        model: Figure(
+            f"adaptive_{names[model]}",
+            f"Accuracy of {model} along each load, at the puzzles of its adaptive run.",
+            run_panels(run),
+        )
+        for model, run in runs.items()
+    }
+    table = pd.DataFrame(map(run_row, runs.values()))
+    say = partial(say_run, own=[CROSSINGS])
+    section = runs_section(
+        table, MODEL, "adaptive", [*figures.values()], say, lambda row: str(row["model"])
     )
-    return [section], dict(zip(replays, figures, strict=True))
+    return [section], figures
 
 
-def tabulate_runs(runs: Sequence[Replay]) -> list[tb.Table]:
-    """Return the tables of the runs, their batches, their cells and their curves."""
-    return [
-        tb.Table(
-            "adaptive",
-            run_table(runs),
-            "Adaptive runs: what was asked for, and half the width of its 95 % interval.",
-            {**tb.MODEL, **RUNS},
-        ),
-        tb.Table(
-            "adaptive_batches",
-            batch_table(runs),
-            "What was known before each batch, replayed: median and 95 % of the posterior draws.",
-            {
-                **tb.MODEL,
-                "n": ("Answers", tb.thousands),
-                "goal": ("Goal", tb.form("{} (crossing)")),
-                **BATCHES,
-            },
-        ),
-        tb.Table(
-            "adaptive_cells",
-            asked_table(runs),
-            "The cells that adaptive runs asked from, by the load that varies.",
-            {
-                **tb.MODEL,
-                "axis": ("Axis", lambda load: load.replace("rho", "ρ")),
-                **tb.load_columns(LOADS),
-                **ASKED,
-            },
-        ),
-        tb.Table(
-            "adaptive_curve",
-            curve_table(runs),
-            "Accuracy along each load: median and 95 % of the posterior draws.",
-            {
-                **tb.MODEL,
-                "load": ("Load", lambda load: load.replace("rho", "ρ [%]")),
-                "load, level": (
-                    "Level",
-                    lambda load, level: f"{100 * level if load == 'rho' else level:.3g}",
-                ),
-                **tb.ACCURACY,
-            },
-        ),
-    ]
+def run_panels(run: AdaptiveRun) -> list[Panel]:
+    """Return the panels of a run: its curve along each load, over the measured accuracy.
 
-
-def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
-    """Return the replay of each model whose responses are of an adaptive run, by model."""
-    replays = {}
-    for model, rows in responses.items():
-        in_percent = rows.assign(rho=(100 * rows["rho"]).round(9))
-        kinds = {prior: partial(AdaptiveDesign, prior=prior) for prior in NAMED}
-        if run := replay.find_replay(in_percent, {"model": model}, kinds):
-            replays[model] = run
-    return replays
-
-
-def run_table(runs: Iterable[Replay]) -> pd.DataFrame:
-    """Return what the page says of each adaptive run, one row per model.
-
-    Columns: those of `run_row`, slope and glm_ECL50.
+    The curve over N goes beyond the N of puzzles, and that over d ends where they do.
     """
-    return pd.DataFrame(
-        replay.run_row(run) | {"slope": run.estimate.slope, "glm_ECL50": run.estimate.glm_ECL50}
-        for run in runs
-    )
-
-
-def asked_table(runs: Iterable[Replay]) -> pd.DataFrame:
-    """Return how many puzzles each cell had, and how many the model solved.
-
-    Columns: model, axis ("N", "d" or "rho": the load that varies along it), d, N, rho (a fraction),
-    puzzles and correct.
-    """
-    answers = pd.DataFrame(
-        {**run.about, **puzzle._asdict(), "correct": answer.correct}
-        for run in runs
-        for puzzle, answer in run.design.told.items()
-    )
-    counts = answers.groupby(["model", "d", "N", "rho"])["correct"]
-    cells = counts.agg(puzzles="size", correct="sum").reset_index()
-    places = [cells["rho"] != MEAN_RHO, cells["N"] == MEAN_N]
-    cells.insert(1, "axis", np.select(places, ["rho", "d"], default="N"))
-    return cells.assign(rho=cells["rho"] / 100)
-
-
-def curve_table(runs: Iterable[Replay]) -> pd.DataFrame:
-    """Return the curve of each run along each load: median and ends of 95 % of the draws.
-
-    Columns: model, load, level (rho as a fraction), accuracy, low and high. The curve over N goes
-    beyond the N of puzzles, and that over d ends where they do.
-    """
-    tables = []
-    for run in runs:
-        for load in ("N", "d", "rho"):
-            band = getattr(run.estimate, f"over_{load}")
-            columns = {"accuracy": band.accuracy, "low": band.low, "high": band.high}
-            table = pd.DataFrame({**run.about, "load": load, "level": band.load, **columns})
-            tables.append(table[(load != "d") | table["level"].between(1, 10)])
-    return pd.concat(tables, ignore_index=True)
-
-
-def say_run(row: Mapping[Any, Any]) -> list[str]:
-    """Say a row of `run_table` in words, a sentence for each finding."""
-    own = [
-        "Its thresholds are crossings: the loads at which the model itself solves half of the "
-        "puzzles, with the other loads at the means of the paper's grid. The paper's projection "
-        "takes a whole grid."
-    ]
-    if np.isfinite(slope := row["slope"]):
-        moves = f"{'falls' if slope < 0 else 'rises'} by {abs(slope):.1f}"
-        own.append(f"At ECL50, the logit of accuracy {moves} as N grows tenfold.")
-    return replay.say_run(row, own)
-
-
-def run_panels(cells: pd.DataFrame, curve: pd.DataFrame) -> list[Panel]:
-    """Return the panels of one run: its curve along each load, over the measured accuracy.
-
-    The frames are its rows of `asked_table` and `curve_table`.
-    """
+    told = told_frame(run.design)
+    axis = np.select([told["rho"] != MEAN_RHO, told["N"] == MEAN_N], ["rho", "d"], "N")
+    told["rho"] /= 100
     panels = []
     for load, label in LABELS.items():
-        points = replay.level_table(cells[cells["axis"] == load], load)
-        rows = curve[curve["load"] == load]
-        points, rows = (
-            table.assign(level=drawn_levels(table["level"], load)) for table in (points, rows)
-        )
-        finish = _mark_half if load != "N" else partial(_finish_N, level=rows["level"])
-        panels.append(replay.curve_panel(points, rows, label, finish))
+        mine = told[axis == load]
+        points = mine.assign(level=drawn_levels(mine[load], load))
+        curve = getattr(run.estimate, f"over_{load}").rename(columns={"load": "level"})
+        curve = curve[(load != "d") | curve["level"].between(1, 10)]
+        curve = curve.assign(level=drawn_levels(curve["level"], load))
+        finish = _mark_half if load != "N" else partial(_finish_N, level=curve["level"])
+        panels.append(curve_panel(points, curve, label, finish))
     return panels
 
 

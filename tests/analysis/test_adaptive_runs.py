@@ -11,6 +11,7 @@ from lm_eval_layout import (
 from report_reader import read_page, read_table, said_of_runs
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
+from cogniload_analysis.adaptive.section import run_row, say_run
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_analysis.cogniload.sections import adaptive as capacity
@@ -60,62 +61,39 @@ def write_design(folder, design, until=None, repeated=0):
     return folder
 
 
-def find_replays(folder, design):
+def find_runs(folder, design):
     """Return the adaptive runs that a folder of results holds."""
     if isinstance(design, DecayDesign):
-        return decay.find_replays(read_factor_samples(folder))
-    return [*capacity.find_replays({"m": read_samples(folder)}).values()]
-
-
-def said_of(run, design):
-    """Return what the page says of a run."""
-    section = decay if isinstance(design, DecayDesign) else capacity
-    (row,) = section.run_table([run]).to_dict("records")
-    return section.say_run(row)
+        return decay.find_runs(read_factor_samples(folder))
+    return [*capacity.find_runs({"m": read_samples(folder)}).values()]
 
 
 @KINDS
 def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_path):
     prefix = "factor_" if isinstance(design, DecayDesign) else ""
     out = write_report(write_design(tmp_path, design), tmp_path / "out")
-    tables = {
-        name: read_table(out.parent, f"{prefix}adaptive{name}")
-        for name in ("", "_batches", "_cells", "_curve")
-    }
-    estimate, row = design.estimate(), tables[""].iloc[0]
+    estimate, last = design.estimate(), design.batches[-1]
+    row = read_table(out.parent, f"{prefix}adaptive").iloc[0]
     assert (row["n"], row["stopped"]) == (len(design.told), estimate.stopped)
     assert row["width"] == pytest.approx(estimate.half_width)
+    assert row[["value", "low", "high"]].tolist() == pytest.approx([*last[2:5]])
     assert (row["model"], row.get("context", 4000)) == ("asked", 4000)
-    expected = [(b.n, b.value, b.low, b.high, len(b.puzzles)) for b in design.batches]
-    found = tables["_batches"][["n", "value", "low", "high", "puzzles"]].to_numpy()
-    np.testing.assert_allclose(found, np.array(expected))
-    loads = [name for name in ("d", "N", "rho") if name in tables["_cells"]]
-    for cell in tables["_cells"].to_dict("records"):
-        level = tuple(round(cell[name] * (100 if name == "rho" else 1)) for name in loads)
-        answers = [a.correct for p, a in design.told.items() if p[:-1] == level]
-        assert (cell["puzzles"], cell["correct"]) == (len(answers), sum(answers))
-    assert tables["_cells"]["puzzles"].sum() == len(design.told)
     if prefix:
         for name in ("N_eff", "CDF", "CDO", "cap", "floor"):
             at = getattr(estimate, name)
             assert row[[name, f"{name}_low", f"{name}_high"]].tolist() == pytest.approx(
                 [at.value, at.low, at.high]
             )
-        curve = tables["_curve"][["N", "accuracy", "low", "high"]]
-        np.testing.assert_allclose(curve, estimate.over_N)
         assert "were cut off by a limit" in row["flags"]
     else:
-        assert row["glm_ECL50"] == pytest.approx(estimate.glm_ECL50)
         thresholds = read_table(out.parent, "thresholds").set_index("threshold")
         assert set(thresholds["meaning"]) == {"crossing"}
         assert thresholds.loc["ECL50", "value"] == pytest.approx(estimate.ECL50.value)
         assert thresholds.loc["ECL50", "low"] == pytest.approx(estimate.ECL50.low)
-        curve = tables["_curve"].query("load == 'N'")
-        np.testing.assert_allclose(curve["high"], estimate.over_N.high)
         assert read_table(out.parent, "glm")["ECL50"].isna().all()
     page = read_page(out)
     said = said_of_runs(page, prefix)
-    assert f"{len(design.told)} puzzles in {len(design.batches) - 1} batches." in said[0]
+    assert f"chose these {len(design.told)} puzzles" in said[0]
     assert [f"Note: {flag}." for flag in estimate.flags] == [
         each for each in said if each.startswith("Note: ")
     ]
@@ -124,7 +102,7 @@ def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_pat
 
 @KINDS
 def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
-    assert find_replays(write_design(tmp_path, design, repeated=1), design) == []
+    assert find_runs(write_design(tmp_path, design, repeated=1), design) == []
 
 
 @KINDS
@@ -132,10 +110,10 @@ def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
 def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other, same):
     """What stands there is then what the answers say under the published prior."""
     until = UNTIL[type(design)] | design.fingerprint | other
-    (run,) = find_replays(write_design(tmp_path, design, until=until), design)
+    (run,) = find_runs(write_design(tmp_path, design, until=until), design)
     assert run.same_prior == same
-    assert run.batches == design.batches
-    said = " ".join(said_of(run, design))
+    assert run.goal == design.batches[-1][2:5]
+    said = " ".join(say_run(run_row(run), []))
     assert ("It stopped there, since" in said) == same
     assert ("Its prior is not at hand" in said) != same
 
@@ -147,7 +125,7 @@ def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
     while not design.done:
         design.tell(design.ask(), [p.N + 9 * p.d < 130 - p.index for p in design.ask()])
     until |= design.fingerprint | ({"prior": "vague"} if named else {})
-    (run,) = find_replays(write_design(tmp_path, design, until=until), design)
-    assert run.batches == design.batches
+    (run,) = find_runs(write_design(tmp_path, design, until=until), design)
+    assert run.goal == design.batches[-1][2:5]
     assert run.estimate.ECL50 == design.estimate().ECL50
-    assert said_of(run, design)[2] == "The prior was the vague one."
+    assert "The prior was the vague one." in say_run(run_row(run), [])[1]
