@@ -4,7 +4,7 @@ Simulates responses at N = 1 to 39 from each CDF and CDO of Tables 1 to 3 whose 
 first phase (48 of 49: o1-mini's does not), with 50 and 500 puzzles per N: with and without lapses
 and a floor, which the fit estimates, or warns of where it is too high. An interval holds the truth
 where the profile of the likelihood there lies within the chi-square limit of its maximum. It takes
-half an hour.
+an hour.
 """
 
 from collections.abc import Iterator
@@ -80,5 +80,5 @@ def warnings(runs: int) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    print_table(coverage(20))
-    print_table(warnings(20))
+    print_table(coverage(100))
+    print_table(warnings(100))

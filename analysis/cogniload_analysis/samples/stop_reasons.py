@@ -76,7 +76,8 @@ def tabulate_endings(frame: pd.DataFrame, prefix: str) -> Table:
         f"{prefix}endings",
         ending_table(frame),
         "How responses ended: by themselves, cut at an output limit below the budget, or with the "
-        "window full.",
+        "window full. The outcome max-context also counts what ended by itself within 20 tokens of "
+        "the budget.",
         {
             **MODEL,
             "responses": "Responses",
