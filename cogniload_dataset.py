@@ -3,7 +3,8 @@
 After `import cogniload_dataset`, plain `datasets.load_dataset("cogniload", ...)` works;
 `from cogniload_dataset import load_dataset` needs no second import. `datasets` 4 and later run no
 loading scripts and have no public way to add a builder by name, so the one function that turns a
-name into a builder module is wrapped (`register`).
+name into a builder module is wrapped (`register`). With `datasets` 3 this file also works as a
+loading script: `load_dataset("cogniload_dataset.py", trust_remote_code=True, d=5)`.
 """
 
 import functools
@@ -72,8 +73,11 @@ class PuzzleConfig(datasets.BuilderConfig):
 class PuzzleBuilder(datasets.ArrowBasedBuilder):
     """Builds a config's puzzles; `datasets` takes one builder a file, so this one serves all."""
 
-    def __init__(self, *, dataset_name: str, **settings: Any) -> None:
-        self.BUILDER_CONFIG_CLASS = functools.partial(PuzzleConfig, dataset_name)
+    def __init__(self, *, dataset_name: str | None = None, **settings: Any) -> None:
+        # as a loading script of `datasets` 3, the dataset has the name of this file
+        known = benchmarks.datasets()
+        name = dataset_name if dataset_name in known else next(iter(known))
+        self.BUILDER_CONFIG_CLASS = functools.partial(PuzzleConfig, name)
         super().__init__(dataset_name=dataset_name, **settings)
 
     def as_dataset(self, split: Any = None, **settings: Any) -> Any:
@@ -134,7 +138,7 @@ class EndlessExamples(ExamplesIterable):
     A usual builder lists shards, and `datasets` reads one to its end before the next: an endless
     shard would starve the others. Here each of M shares takes every M-th index, in all cells, so
     the workers together always read the beginning of the same stream. This uses private API of
-    `datasets`, which is the same from 4.0 to 5.2.
+    `datasets`, which is the same from 3.6 to 5.2.
     """
 
     num_shards = 1024 * 315
@@ -175,13 +179,13 @@ class EndlessExamples(ExamplesIterable):
 def register() -> None:
     """Make `datasets.load_dataset` know the names of the benchmarks' datasets.
 
-    Wraps `datasets.load.dataset_module_factory`, a private function of `datasets` (4.0 and later).
+    Wraps `datasets.load.dataset_module_factory`, a private function of `datasets` (3.6 and later).
     (`_PACKAGED_DATASETS_MODULES` does not help: its names look for data files in the working
     directory.) The generators' versions are in the module's hash, and so in the cache's path.
     """
     factory = getattr(datasets.load, "dataset_module_factory", None)
     if factory is None or not hasattr(datasets.load, "DatasetModule"):
-        needed = "datasets 4.0 to 5.2 or one that is alike inside"
+        needed = "datasets 3.6 to 5.2 or one that is alike inside"
         raise ImportError(f"cogniload_dataset needs {needed}, got {datasets.__version__}")
     if getattr(factory, "knows_cogniload", False):
         return

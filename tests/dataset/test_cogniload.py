@@ -1,10 +1,15 @@
 """load_dataset("cogniload", ...) by the real `datasets`, at both ends of the supported range."""
 
+import json
+import os
+import subprocess
+import venv
 from itertools import product
 
 import datasets
 import numpy as np
 import pytest
+from source_tree import PROJECT, ROOT
 
 import cogniload_dataset
 from cogniload_dataset import load_dataset
@@ -133,10 +138,45 @@ def test_a_part_of_a_split_is_no_stream(load):
         load("cogniload", split="train[:3]", streaming=True, d=1, N=5)
 
 
+def oldest_requirements() -> list[str]:
+    """The lower bounds of the base install; `datasets` 3.6 is the last that runs scripts."""
+    return [each.replace(">=", "==") for each in PROJECT["dependencies"]]
+
+
+@pytest.mark.slow
+def test_on_datasets_3_by_name_and_as_a_loading_script(tmp_path):
+    """Both ways give the rows of today's environment, in one with the oldest requirements."""
+    venv.create(tmp_path / "old", with_pip=True)
+    python = tmp_path / "old" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", *oldest_requirements()], check=True)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, json, datasets\n"
+        f"given = {GRID!r}\n"
+        "if sys.argv[1] == 'name':\n"
+        "    import cogniload_dataset\n"
+        "    found = datasets.load_dataset('cogniload', trace=True, **given)['test']\n"
+        "else:\n"
+        "    script = sys.argv[2] + '/cogniload_dataset.py'\n"
+        "    given['trust_remote_code'] = True\n"
+        "    found = datasets.load_dataset(script, trace=True, **given)['test']\n"
+        "print(json.dumps([datasets.__version__, list(found)]))\n"
+    )
+    expected = generate_puzzles(**GRID, trace=True).to_pylist()
+    for way in ("name", "script"):
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HOME": str(tmp_path / way)}
+        ran = subprocess.run(
+            [python, program, way, ROOT], env=environment, stdout=subprocess.PIPE, check=True
+        )
+        version, found = json.loads(ran.stdout.splitlines()[-1])
+        assert version == "3.6.0"
+        assert found == expected
+
+
 def test_registering_twice_wraps_once_and_another_kind_of_datasets_is_refused(monkeypatch):
     factory = datasets.load.dataset_module_factory
     cogniload_dataset.register()
     assert datasets.load.dataset_module_factory is factory
     monkeypatch.delattr(datasets.load, "dataset_module_factory")
-    with pytest.raises(ImportError, match=r"needs datasets 4\.0 .*, got \d"):
+    with pytest.raises(ImportError, match=r"needs datasets 3\.6 .*, got \d"):
         cogniload_dataset.register()

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.display.tables import beyond
 from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
@@ -374,10 +375,17 @@ class Design(ABC):
 
     def describe(self, stopped: str = "") -> Any:
         """Return the estimate from all answers so far, with flags and why no more are asked."""
-        return self._describe(self.believe(self._told), tuple(self._question_lost()), stopped)
+        return self._describe(self.believe(self._told), tuple(self._question_run()), stopped)
 
-    def _question_lost(self) -> Iterable[str]:
-        """Yield a sentence if more than a tenth of the puzzles are lost."""
+    def _question_run(self) -> Iterable[str]:
+        """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
+
+        Time is the order of asking, so that the order of telling changes nothing; of answers that
+        were told without being asked, as of a run in a report, it is that of telling.
+        """
+        asked = [p for batch in self._batches for p in batch.puzzles if p in self._told]
+        known = asked or [*self._told]
+        yield from question_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
         lost, told = len(self.lost - self._told.keys()), len(self._told)
         if lost > CUT_SHARE * (lost + told):
             yield (

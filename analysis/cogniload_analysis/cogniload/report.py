@@ -3,6 +3,7 @@
 import pandas as pd
 from tqdm import tqdm
 
+from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, fit_run
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
@@ -34,7 +35,8 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         run = adaptive_runs.get(model)
         glms[model], capacities[model] = fit_run(rows, run.estimate if run else None)
         if not run and rows["id"].is_unique:
-            notes[model] = [*capacities[model].flags]
+            drift = question_drift(rows[loads], rows["correct"])
+            notes[model] = [*capacities[model].flags, *drift]
     fitted = {model: glm for model, glm in glms.items() if AT_CHANCE not in glm.unknown.values()}
     several = len(frame[loads].drop_duplicates()) > 1
     # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.

@@ -178,6 +178,10 @@ def guess(puzzles, told):
             r"shortest puzzles \(N = 10\) failed",
             *(0.1, 700, lambda p, told: solve_all(p, slope=-9, lapse=0.4, level=1.5), None),
         ),
+        (
+            "changed during the run: from about puzzle .* fewer are solved",
+            *(0.01, 512, lambda p, told: solve_all(p, level=2.0 if told < 256 else -3.0), None),
+        ),
         ("does not follow a line", 0.01, 900, cliff, None),
         ("more from cell to cell", 0.01, 341, by_cell, None),
         ("not above chance", 0.2, 300, guess, None),
