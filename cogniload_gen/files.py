@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, read as other tools leave them, and without keys.
+"""Files: written whole or not at all, and read as other tools leave them.
 
 A file takes its name when it is complete, so that a kill at any moment leaves the old one or none.
 JSON Lines may be gzipped, may begin with a byte order mark and may hold blank lines.
@@ -7,13 +7,12 @@ JSON Lines may be gzipped, may begin with a byte order mark and may hold blank l
 import gzip
 import json
 import os
-import re
 import secrets
 import shutil
 import tomllib
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
@@ -145,37 +144,3 @@ def one_line(text: str) -> str:
         return line
     half = LONGEST_MESSAGE // 2
     return f"{line[:half]} ... {line[-half:]}"
-
-
-# --- Keys ------------------------------------------------------------------------------------
-
-_KEY = (
-    r"(?:[\w.-]*[_-])?(?:(?:api|access)?keys?|secrets?|pass(?:word|wd|phrase)|credentials?|"
-    r"auth(?:orization)?|cookies?|headers?|"
-    r"(?:api|auth|access|bearer|hf|hub|id|refresh|session|user)[_-]?token)|token"
-)
-"""Names of what opens a server; not `eos_token` or `think_end_token`, which are of a vocabulary."""
-
-_NAME = re.compile(_KEY, re.IGNORECASE)
-_VALUE = r"""(?:\{[^}]*\}?|"[^"]*"?|'[^']*'?|[^\s,&;#]+)"""
-_PAIR = re.compile(rf"""(?i)(?<![\w.-])((?:{_KEY})=|["'](?:{_KEY})["']\s*:\s*){_VALUE}""")
-_USER = re.compile(r"""(?<=://)[^/?#\s,"'<>]*@""")
-
-
-def without_keys(values: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a copy of JSON-like values without what opens a server, to be written to disk.
-
-    Left out is what is named a key, a token, a header, a password or alike, at any depth. In texts
-    a URL loses its `user:password@`, and the value of such a name, as in `?api_key=...` or in
-    lm-eval's `name=value,...`, becomes `***`.
-    """
-    kept = {str(name): value for name, value in values.items() if not _NAME.fullmatch(str(name))}
-    return {name: _without_keys(value) for name, value in kept.items()}
-
-
-def _without_keys(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return without_keys(value)
-    if isinstance(value, list | tuple):
-        return [_without_keys(one) for one in value]
-    return _PAIR.sub(r"\1***", _USER.sub("", value)) if isinstance(value, str) else value

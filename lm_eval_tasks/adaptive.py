@@ -15,8 +15,8 @@ from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
 from cogniload_gen.sample import was_cut
 from cogniload_gen.task_puzzles import EACH, make_puzzles
-from lm_eval_tasks.answers import Answers, Key
 from lm_eval_tasks.lm_eval_private import read_task
+from lm_eval_tasks.resume import Answers, Key
 from lm_eval_tasks.tasks import TASKS, yaml_of
 
 Puzzle = tuple[Any, ...]

@@ -23,10 +23,10 @@ from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share, check_fit, response_limit
 from cogniload_gen.sample import COUNTS, LIMITS, SPENT, score_metrics
 from cogniload_gen.tokens import estimate
-from lm_eval_tasks.answers import AnsweringModel, Key
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.responses import keep_what_is_said, said_of
+from lm_eval_tasks.resume import AnsweringModel, Key
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,8 @@ from pandas import json_normalize
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_price, check_shard
-from cogniload_gen.files import whole_file, without_keys
+from cogniload_gen.files import whole_file
+from cogniload_gen.never_written import without_keys
 from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.lm_eval_private import run_parser

@@ -1,7 +1,7 @@
 """`cogniload eval`: every answer is asked for once, and lm-eval scores what is on the disk.
 
 lm-eval keeps all answers in memory until the last one is there. Here its model is wrapped: what is
-answered is appended to a file as it comes, and is not asked for again (`answers.py`). So the same
+answered is appended to a file as it comes, and is not asked for again (`resume.py`). So the same
 command goes on after a kill, and shards need nothing of each other. When all answers are there,
 lm-eval scores them without the model, and its result files are written; `--merge` does that alone.
 With `--until` a design asks batch after batch (`adaptive.py`).
@@ -32,14 +32,15 @@ from lm_eval.utils import handle_non_serializable, hash_string, make_table, sani
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.files import whole_file, without_keys
+from cogniload_gen.files import whole_file
+from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
 from lm_eval_tasks.adaptive import Search
-from lm_eval_tasks.answers import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
 from lm_eval_tasks.configuration import OURS, WHAT, Own, Run, load_tasks, read_configuration
 from lm_eval_tasks.lm_eval_private import answering_by
 from lm_eval_tasks.responses import keep_what_is_said
+from lm_eval_tasks.resume import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.status import each_warning_once, print_status
 from lm_eval_tasks.tasks import refuse_files
 

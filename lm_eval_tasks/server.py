@@ -20,7 +20,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.models.api_models import TemplateAPI
 
-from cogniload_gen.files import without_keys
+from cogniload_gen.never_written import without_keys
 from lm_eval_tasks.lm_eval_private import payload, slots
 from lm_eval_tasks.responses import NoCompletion
 

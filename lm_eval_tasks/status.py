@@ -11,8 +11,8 @@ from tqdm import tqdm
 
 from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
-from lm_eval_tasks.answers import Answers
 from lm_eval_tasks.configuration import Run, cost_of
+from lm_eval_tasks.resume import Answers
 
 ADVICE = "Custom kwargs can be passed to `--metadata`"
 """lm-eval says it of every task like ours that is given none."""

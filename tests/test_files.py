@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from command_line import refusal
 
-from cogniload_gen.files import one_line, read_objects, whole_file, whole_folder, without_keys
+from cogniload_gen.files import one_line, read_objects, whole_file, whole_folder
+from cogniload_gen.never_written import without_keys
 
 COGNILOAD = Path(sys.executable).with_name("cogniload")
 KEY = "s3cr3t-0f-31337"

@@ -102,7 +102,7 @@ class CogniLoad(Benchmark):
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
         """Return where the reasoning breaks; a `margin` from 0.5 on replaces the usual one, 2.5."""
-        from cogniload_gen.cogniload.steps.rules import MARGIN, read_steps
+        from cogniload_gen.cogniload.steps.first_error import MARGIN, read_steps
 
         return read_steps(response, row, margin=MARGIN if margin is None else margin)
 

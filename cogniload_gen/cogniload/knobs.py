@@ -20,7 +20,7 @@ GENERATOR_VERSION = 1
 ERRORS = (
     "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
 )  # fmt: skip
-"""The kinds of a first error (S8 of steps/rules.py)."""
+"""The kinds of a first error (S8 of steps/first_error.py)."""
 
 knob = partial(read_knob, __package__)
 

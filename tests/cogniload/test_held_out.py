@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.rules import read_steps
+from cogniload_gen.cogniload.steps.first_error import read_steps
 from cogniload_gen.grid import language_of
 
 DATA = Path(__file__).parent / "data"

@@ -11,14 +11,14 @@ from limits import within
 from cogniload_gen import benchmarks
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.reader import Reader, Value, Verdict
-from cogniload_gen.cogniload.steps.rules import (
+from cogniload_gen.cogniload.steps.first_error import (
     LONGEST,
     MARGIN,
     Steps,
     lexicon_of,
     read_steps,
 )
+from cogniload_gen.cogniload.steps.reader import Reader, Value, Verdict
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")

@@ -11,7 +11,7 @@ from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.rules import Steps
+from cogniload_gen.cogniload.steps.first_error import Steps
 from cogniload_gen.files import MALFORMED
 
 

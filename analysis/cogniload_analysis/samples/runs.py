@@ -18,8 +18,9 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import Load, members
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import read_results, split_name
-from cogniload_gen.files import read_words, show_controls, without_keys
+from cogniload_gen.files import read_words, show_controls
 from cogniload_gen.grid import language_of
+from cogniload_gen.never_written import without_keys
 from cogniload_gen.sample import LIMITS
 
 SETTINGS = read_words("cogniload_analysis", "settings")

@@ -1,4 +1,4 @@
-"""A response's words -> what it says of each statement: the rules S1 to S6 of rules.py.
+"""A response's words -> what it says of each statement: the rules S1 to S6 of first_error.py.
 
 Nothing here knows the truth. The text falls into blocks, each about some statements, and a block
 becomes evidence in the order of the text.
