@@ -158,6 +158,7 @@ def published():
     means = vars(analysis.PAPER_MEANS)
     betas = analysis.published_table("glm").set_index("model").filter(like="beta_")
     decays = analysis.published_table("factor_zero_context").set_index("model")[["CDF", "CDO"]]
+    context = analysis.published_table("factor_by_context")
     names = CASES["published"]["tables"]
     return {
         "tables": {name: digest(analysis.published_table(name).to_json()) for name in names},
@@ -167,6 +168,10 @@ def published():
         },
         "glm": {model: refit(*betas.loc[model]) for model in ("Qwen3-32B", "QwQ-32B")},
         "decay": {model: refit_decay(*each) for model, each in decays.iterrows()},
+        "modes": {
+            model: analysis.name_failure_mode(of["context"], of["CDF"], of["CDO"]).name
+            for model, of in context.groupby("model")
+        },
     }
 
 

@@ -32,6 +32,7 @@ from cogniload_analysis.display.tables import accuracy_table
 from cogniload_analysis.factor.analysis import read_factor_samples
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, ComplexityDecay, fit_complexity_decay
 from cogniload_analysis.factor.decay_design import DecayDesign, DecayEstimate
+from cogniload_analysis.factor.modes import FailureMode, name_failure_mode
 from cogniload_analysis.factor.sampling import (
     RepeatedSampling,
     fit_repeated_sampling,
@@ -54,6 +55,7 @@ __all__ = [
     "DecayDesign",
     "DecayEstimate",
     "Design",
+    "FailureMode",
     "GoodnessOfFit",
     "InteractionGLM",
     "LoadGLM",
@@ -77,6 +79,7 @@ __all__ = [
     "fit_repeated_sampling",
     "goodness_of_fit",
     "n_eff_by_attempts",
+    "name_failure_mode",
     "outcome_table",
     "plan_comparison",
     "published_table",

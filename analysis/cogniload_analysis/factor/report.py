@@ -58,6 +58,8 @@ def report_factor(
         figure, sentences = None, [NONE_SOLVED]
         if mine["correct"].any():
             sentences = [decays.say_decay(row) for row in own.to_dict("records")]
+            middle = (mine["N"].min() + mine["N"].max()) / 2
+            phrases = contexts.say_modes(own, middle) + phrases
             each = {at: fit for at, fit in curves.items() if at[:2] == (model, suite)}
             figure = decays.draw_model(each, f"factor_{suite}_{name_file(number, model)}")
         title = f"{model}, {suite} suite"

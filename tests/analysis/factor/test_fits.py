@@ -20,6 +20,7 @@ from cogniload_analysis import (
     fit_complexity_decay,
     fit_repeated_sampling,
     n_eff_by_attempts,
+    name_failure_mode,
     published_table,
     solve_within,
 )
@@ -29,6 +30,7 @@ CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text(
 ZERO_CONTEXT = published_table("factor_zero_context")
 PRETRAINING = published_table("factor_pretraining")
 BY_CONTEXT = published_table("factor_by_context")
+POSTTRAINING = published_table("factor_posttraining")
 TABLE_7 = published_table("factor_repeated_sampling")
 PUBLISHED = pd.concat([ZERO_CONTEXT.assign(context=0), BY_CONTEXT], ignore_index=True)
 N = np.arange(1, 40)
@@ -193,6 +195,61 @@ def test_any_handful_of_responses_gives_numbers_or_reasons(attempts, accuracy_ra
         assert by_attempts["t"].tolist()[0] == 1
         assert by_attempts["accuracy"].is_monotonic_increasing
     assert np.isnan(sampling.k) == bool(sampling.problem)
+
+
+def mode_of(table, model):
+    rows = table[table["model"] == model]
+    return name_failure_mode(rows["context"], rows["CDF"], rows["CDO"])
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "name"),
+    [
+        # As section 4.2 names them, with the Llama series ...
+        (BY_CONTEXT, "Llama-3.1-70B-Instruct", "stable CDO, degrading CDF"),
+        (BY_CONTEXT, "Llama-3.1-8B-Instruct", "stable CDO, degrading CDF"),
+        (BY_CONTEXT, "GPT-4o-mini-2024-07-18", "stable CDF, degrading CDO"),
+        (BY_CONTEXT, "Mistral-Large-Instruct-2407", "degrading CDO and CDF"),
+        # ... and section 5.2, which says of Full that it is poor in both.
+        (POSTTRAINING, "Course", "stable CDO, degrading CDF"),
+        (POSTTRAINING, "Mixed", "stable CDF, degrading CDO"),
+        (POSTTRAINING, "Full", "no steady trend of CDO or CDF"),
+    ],
+)
+@pytest.mark.parametrize("limit", [0.08, 0.1, 0.28])
+def test_the_failure_modes_of_the_paper_do_not_hang_on_the_limit(
+    monkeypatch, table, model, name, limit
+):
+    monkeypatch.setattr("cogniload_analysis.factor.modes.LOSS_THAT_COUNTS", limit)
+    assert mode_of(table, model).name == name
+
+
+def test_losses_are_those_of_the_line_and_one_stray_context_moves_them_little():
+    """A CDF that falls by 0.004 a doubling, over 4 doublings of 1,000 + context."""
+    contexts = np.array([0, 1000, 3000, 7000, 15000])
+    cdf, cdo = -0.03 - 0.004 * np.arange(5), np.full(5, 0.2)
+    mode = name_failure_mode(contexts, cdf, cdo, N=10)
+    assert mode.name == "stable CDO, degrading CDF"
+    assert mode.cdf_loss == pytest.approx(1 - math.exp(-0.004 * 4 * 10))
+    assert (mode.cdo_loss, mode.cdf_falls, mode.cdo_falls) == (0, 1, 0)
+    order = [3, 0, 4, 2, 1]
+    assert name_failure_mode(contexts[order], cdf[order], cdo[order], N=10) == mode
+    stray = np.where(np.arange(5) == 4, -0.5, cdf)
+    assert name_failure_mode(contexts, stray, cdo, N=10).cdf_loss < 0.3
+    missing = np.where(np.arange(5) == 4, np.nan, cdf)
+    assert name_failure_mode(contexts, missing, cdo, N=10).cdf_loss < mode.cdf_loss
+    assert name_failure_mode(contexts, cdf[::-1], cdo).name == "stable CDO and CDF"
+    assert name_failure_mode(contexts, cdf[::-1], cdo).cdf_loss < 0
+
+
+def test_two_contexts_have_no_mode_and_odd_ones_are_refused():
+    mode = name_failure_mode([0, 1000, 2000], [-0.1, np.nan, -0.2], [0, 0, 0])
+    assert mode.name == ""
+    assert mode.problem == "it takes 3 contexts with a fit, and has 2"
+    with pytest.raises(ValueError, match="contexts must be different and 0 or more"):
+        name_failure_mode([0, 0, 1], [-1, -1, -1], [0, 0, 0])
+    with pytest.raises(ValueError, match="contexts must be different and 0 or more"):
+        name_failure_mode([-1, 0, 1], [-1, -1, -1], [0, 0, 0])
 
 
 def attempts_of(right, attempts, name="a", complexity=5):

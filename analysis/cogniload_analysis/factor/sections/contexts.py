@@ -11,6 +11,7 @@ from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Columns, Table, number
 from cogniload_analysis.factor.loads import show_context
+from cogniload_analysis.factor.modes import PUZZLE_TOKENS, name_failure_mode
 from cogniload_analysis.factor.sections.decays import N_EFF
 from cogniload_analysis.published import published_table
 
@@ -25,8 +26,6 @@ PUBLISHED = {
 
 # The models that section 4.2 names for its failure modes.
 NAMED_MODELS = ("Llama-3.1-70B-Instruct", "GPT-4o-mini-2024-07-18", "Mistral-Large-Instruct-2407")
-# The tokens that stand for a puzzle's own text, so that a context of 0 has a place among doublings.
-PUZZLE_TOKENS = 1000
 
 
 def published_section(fits: pd.DataFrame) -> list[Section]:
@@ -125,3 +124,21 @@ def _space_contexts(axes: Any, contexts: list[float]) -> None:
     axes.set_xscale("function", functions=(to_doublings, from_doublings))
     axes.set_xticks(contexts, map(show_context, contexts))
     axes.minorticks_off()
+
+
+def say_modes(fits: pd.DataFrame, N: float) -> list[str]:
+    """Say how a model in one suite fails as its context grows, if its contexts tell (section 4.2).
+
+    `fits` are its rows of `decay_table`, and `N` the middle of the complexities tested.
+    """
+    said = []
+    for (_, noise), rows in context_series(fits):
+        mode = name_failure_mode(rows["context"], rows["CDF"], rows["CDO"], N=N)
+        longer = "With longer contexts" + f" of {noise} noise" * (noise in {"close", "general"})
+        if mode.name:
+            said.append(
+                f"{longer}: {mode.name}; at N = {N:g}, the trend of the CDF takes "
+                f"{100 * mode.cdf_loss:.0f} % of the accuracy, and that of the CDO "
+                f"{100 * mode.cdo_loss:.0f} %."
+            )
+    return said
