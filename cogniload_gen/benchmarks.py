@@ -1,5 +1,6 @@
 """All benchmarks, and which of them a row, a text or a call is about."""
 
+from dataclasses import replace
 from numbers import Real
 from reprlib import repr as brief
 from typing import Unpack
@@ -7,7 +8,9 @@ from typing import Unpack
 from cogniload_gen.benchmark import Benchmark, Counts, Dataset, Row, Score, StepsRead
 from cogniload_gen.checks import check_choice
 from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
+from cogniload_gen.endings import kind_of
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
+from cogniload_gen.reasoning import split, whole
 
 BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""
@@ -57,32 +60,54 @@ def solve(puzzle: str) -> str:
     return known.solve(puzzle)
 
 
-def score(response: str | None, row: Row, **counts: Unpack[Counts]) -> Score:
-    """Return the score of a response, reasoning included, to a puzzle of any benchmark.
+def score(
+    response: str | None,
+    row: Row,
+    reasoning: str | None = None,
+    *,
+    finish_reason: object = None,
+    **counts: Unpack[Counts],
+) -> Score:
+    """Return the score of a response to a puzzle of any benchmark (CogniLoad, Appendix D).
 
-    `row` is the puzzle as `load_dataset` gives it. None is an empty response. `prompt_tokens` and
-    `response_tokens` count against `context_budget`, which they share; an unknown count is 0. The
-    default budget is the paper's for CogniLoad, and none for FACTOR.
+    `row` is the puzzle as `load_dataset` gives it. None is an empty response. What is scored is the
+    response: reasoning that stands in it (`<think>`) is left out, as is that which a server keeps
+    apart, `reasoning`. `prompt_tokens` and `response_tokens` count against `context_budget`, which
+    they share; an unknown count is 0. The default budget is the paper's for CogniLoad, and none for
+    FACTOR. A response whose `finish_reason` tells of a limit, such as "length", was cut off.
 
-    Raises ValueError for a response that is no text, and for a row that is no puzzle or lacks a
-    column that its scorer needs.
+    Raises ValueError for a response or a reasoning that is no text, and for a row that is no puzzle
+    or lacks a column that its scorer needs.
     """
-    return of(row).score(check_response(response), row, **counts)
+    check_response(reasoning)
+    apart = split(check_response(response))
+    if kind_of(finish_reason) == "cut":  # what was used is all that there was
+        used = counts.get("prompt_tokens"), counts.get("response_tokens")
+        counts["context_budget"] = sum(count or 0 for count in used)
+    scored = of(row).score(apart.response, row, **counts)
+    if not scored.evidence or not apart.start:
+        return scored
+    start, end = scored.evidence
+    return replace(scored, evidence=(apart.start + start, apart.start + end))
 
 
-def read_steps(response: str | None, row: Row, *, margin: float | None = None) -> StepsRead:
+def read_steps(
+    response: str | None, row: Row, reasoning: str | None = None, *, margin: float | None = None
+) -> StepsRead:
     """Read the states that a response reports, and find where they go wrong.
 
-    `row` is the puzzle as `load_dataset` gives it, or one of `cogniload generate --errors`.
-    CogniLoad: `Steps`, statement by statement; a smaller `margin` (at least 0.5; by default 2.5)
-    claims more, and is wrong more often. FACTOR: `FactorSteps`, variable by variable. Their `read`
-    says whether the text could be read at all; if not, they claim nothing. Raises ValueError for a
-    response that is no text, a row that is no puzzle, a `margin` that is out of range or given for
-    FACTOR, and a benchmark without a reader of steps.
+    `row` is the puzzle as `load_dataset` gives it, or one of `cogniload generate --errors`. What is
+    read is the `reasoning`, which a server may keep apart, a blank line, and the response: places
+    are those in that text. CogniLoad: `Steps`, statement by statement; a smaller `margin` (at least
+    0.5; by default 2.5) claims more, and is wrong more often. FACTOR: `FactorSteps`, variable by
+    variable. Their `read` says whether the text could be read at all; if not, they claim nothing.
+    Raises ValueError for a response or a reasoning that is no text, a row that is no puzzle, a
+    `margin` that is out of range or given for FACTOR, and a benchmark without a reader of steps.
     """
     if margin is not None and not (isinstance(margin, Real) and margin >= LEAST_MARGIN):
         raise ValueError(f"margin must be a number of {LEAST_MARGIN} or more, got {brief(margin)}")
-    return of(row).read_steps(check_response(response), row, margin=margin)
+    text = whole(check_response(response), check_response(reasoning))
+    return of(row).read_steps(text, row, margin=margin)
 
 
 def check_response(response: str | None) -> str:

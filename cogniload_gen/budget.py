@@ -26,19 +26,6 @@ def step_of(context_budget: int) -> int:
     return min(context_budget // STEPS, LARGEST_STEP)
 
 
-def is_cut_off(
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    context_budget: int | None = None,
-) -> bool:
-    """Tell whether a response met the end of its budget; a count that is not known counts as 0.
-
-    Without a budget (None), nothing is cut off.
-    """
-    used = (prompt_tokens or 0) + (response_tokens or 0) + STOP_MARGIN
-    return context_budget is not None and used >= context_budget
-
-
 def response_limit(prompt_tokens: int, context_budget: int) -> int:
     """Return the tokens that a prompt leaves a response of its budget, rounded down to steps.
 

@@ -19,15 +19,19 @@ TWIN = "question=state"
 """The twin whose rows are taken turn by turn: its answer has all attributes of a person."""
 
 
-def make_conversation(row: Mapping[str, Any], k: Any, history: Any) -> dict[str, Any]:
+def make_conversation(
+    row: Mapping[str, Any], k: Any, history: Any, keep_reasoning: bool = False
+) -> dict[str, Any]:
     """Return a row of TWIN as one of a conversation with `k` statements a turn and a history.
 
     Its id has the history, its puzzle is all messages of the user, and `turns` are those of
-    `Turn`, by name. ValueError for a wrong `k` or history.
+    `Turn`, by name. `keep_reasoning` says whether the model sees the reasoning of its own earlier
+    replies. ValueError for a wrong `k` or history.
     """
     check_choice("history", history, HISTORIES)
     turns = [*benchmarks.of(row).turns(row, k)]
-    about = {"history": history, "k": k, "turns": [turn._asdict() for turn in turns]}
+    about: dict[str, Any] = {"history": history, "k": k, "keep_reasoning": keep_reasoning}
+    about["turns"] = [turn._asdict() for turn in turns]
     messages = "\n\n".join(turn.message for turn in turns)
     return {**row, "id": f"{row['id']}/{history}", "puzzle": messages, **about}
 
@@ -56,6 +60,7 @@ def score_replies(row: Mapping[str, Any], replies: Sequence[str]) -> dict[str, A
     )
     return {
         "history": row["history"], "k": row["k"], "statements": row["N"],
+        "keep_reasoning": bool(row.get("keep_reasoning")),
         "right": [int(score.correct) for score in scores],
         "sound": [int(one.correct or two.correct) for one, two in zip(scores, led, strict=True)],
         "read": [int(score.value is not None) for score in scores],

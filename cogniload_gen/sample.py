@@ -13,13 +13,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
-from cogniload_gen.files import MALFORMED, read_objects, read_words, whole_file
+from cogniload_gen.endings import Ending, ending_of, kind_of
+from cogniload_gen.files import MALFORMED, read_objects, whole_file
+from cogniload_gen.reasoning import NO_REASONING, Reasoning, join, split
 
 Sample = dict[str, Any]
 
@@ -30,61 +32,83 @@ SPENT = "spent_response_tokens"
 LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """The names under which requests have the limit of a response, in tokens."""
 
-OF_FIRST = ("response_tokens", "finish_reason", "outcome")
+OF_FIRST = ("response_tokens", "finish_reason", "outcome", "ending")
 """What a sample with several attempts says of the first one alone."""
 
-REASONS: dict[str, str] = read_words("cogniload_gen", "endings")
-"""The words of servers and of harnesses for how a response ended, by kind."""
-
-KINDS = {word.replace("_", ""): kind for kind, words in REASONS.items() for word in words.split()}
+REASONINGS = "reasonings"
+"""What a sample with several attempts holds of the reasoning of each, as a list."""
 
 STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
 
 
 def sample_metrics(response: str, row: Row) -> dict[str, Any]:
-    """Return the score of a response, where its reasoning breaks, and its counts of tokens.
+    """Return what a sample says of a response: score, ending, steps, reasoning and tokens.
 
-    `row` is the puzzle with `prompt_tokens`, `response_tokens` (None where nobody counts) and as
-    `context_budget` its prompt and the limit of its response.
+    `row` is the puzzle with the counts of `Share.scored`, its `response_limit`, and, where its
+    backend tells them, `finish_reason`, `reasoning` and `reasoning_hidden`.
     """
-    known = {name: row[name] for name in (*COUNTS, "context_budget")}
     counts = {name: row[name] for name in COUNTS if row[name] is not None}
-    scored = score_metrics(benchmarks.score(response, row, **known))
-    return scored | step_metrics(response, row) | counts
+    told = Reasoning(join(response, row.get("reasoning")), row.get("reasoning_hidden"))
+    return answer_metrics(response, row) | step_metrics(response, row, told) | counts
 
 
-def score_metrics(score: Score) -> dict[str, Any]:
-    """Return a score as a sample holds it.
+def answer_metrics(response: str, row: Row) -> dict[str, Any]:
+    """Return what a sample says of a response's score and ending; `row` as for `sample_metrics`."""
+    known: Any = {name: row.get(name) for name in (*COUNTS, "context_budget", "finish_reason")}
+    if known["prompt_tokens"] is None:  # a prompt that nobody counted is 0
+        known["context_budget"] = row.get("response_limit", known["context_budget"])
+    ending = ending_of(split(response).response, **known)
+    return score_metrics(benchmarks.score(response, row, **known), ending)
+
+
+def score_metrics(score: Score, ending: Ending | None) -> dict[str, Any]:
+    """Return a score as a sample holds it, with how the response ended.
 
     `acc`, the outcome's name, 1 or 0 for every wrong outcome, the score's details, and under
-    `answer_read` the value that was read, its place in the response and the reason.
+    `answer_read` the value that was read, its place in the response and the reason. `acc_uncut` is
+    `acc`, but None for a response that a limit cut, and `overflow` is 1 for such a one, 0 for
+    others and None where nobody knows.
     """
     kinds: Any = type(score.outcome)
     wrong = {kind.value: int(kind is score.outcome) for kind in kinds if not kind.correct}
     evidence = None if score.evidence is None else list(score.evidence)
     read = {"value": score.value, "evidence": evidence, "explanation": score.explanation}
-    metrics = {"acc": int(score.correct), "outcome": score.outcome.value, **wrong}
-    return metrics | dict(score.details) | {"answer_read": read}
+    acc, cut = int(score.correct), ending == "cut"
+    return {
+        "acc": acc,
+        "acc_uncut": None if cut else acc,
+        "overflow": None if ending is None else int(cut),
+        "ending": ending,
+        "outcome": score.outcome.value,
+        **wrong,
+        **score.details,
+        "answer_read": read,
+    }
 
 
-def step_metrics(response: str, row: Row) -> dict[str, Any]:
+def step_metrics(response: str, row: Row, told: Reasoning = NO_REASONING) -> dict[str, Any]:
     """Return where a response's reasoning breaks, as a sample holds it under `steps_read`.
 
-    `error_none` and `error_` with each kind of a first error are 1 or 0, None if it can't be read.
-    Empty for a benchmark whose responses nothing reads. A puzzle that the solver can't read, as one
-    that was published elsewhere, has responses that can't be read either.
+    `error_none` and `error_` with each kind of a first error are 1 or 0, None if it can't be read:
+    as of a reasoning that is hidden, which `reasoning_hidden` then names. For a benchmark whose
+    responses nothing reads, there is the reasoning alone. A puzzle that the solver can't read, as
+    one that was published elsewhere, has responses that can't be read either.
     """
     benchmark = benchmarks.of(row)
+    about: dict[str, Any] = {"reasoning": told.text}
+    if told.hidden:
+        about["reasoning_hidden"] = told.hidden
     if not benchmark.step_errors:
-        return {}
+        return about
     facts: dict[str, Any] = dict.fromkeys(STEP_FACTS) | {"read": False, "coverage": 0.0}
     with suppress(ValueError):
-        steps = benchmarks.read_steps(response, row)
-        facts = {name: getattr(steps, name) for name in STEP_FACTS}
+        if not told.hidden:
+            steps = benchmarks.read_steps(response, row, told.text)
+            facts = {name: getattr(steps, name) for name in STEP_FACTS}
     first = str(facts["error"] or "none")
     kinds = ("none", *benchmark.step_errors)
     flags = {f"error_{kind}": int(kind == first) if facts["read"] else None for kind in kinds}
-    return {"steps_read": facts} | flags
+    return about | {"steps_read": facts} | flags
 
 
 def split_failure(doc: Mapping[str, Any], right: int) -> dict[str, Any]:
@@ -102,29 +126,6 @@ def split_failure(doc: Mapping[str, Any], right: int) -> dict[str, Any]:
         "not_retrieved": int(not right and not closed),
         "not_reasoned": int(not right and closed),
     }
-
-
-def ending(finish_reason: object) -> Literal["ended", "cut", "filtered", "broken"] | None:
-    """Return how a response ended, by what the server called it.
-
-    "ended" by itself, "cut" at a limit, "filtered" by the server, or "broken" off by a fault of the
-    server. Case and separators don't matter, nor does "finish reason" before the word. None for an
-    unknown word, and for anything that is no text: the counts of tokens decide then.
-    """
-    if not isinstance(finish_reason, str):
-        return None
-    letters = "".join(filter(str.isalpha, finish_reason.lower()))
-    known: Any = KINDS.get(letters.removeprefix("finishreason"))
-    return known
-
-
-def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
-    """Return whether a limit cut a response off, by its outcome or by what the backend said.
-
-    `outcomes` are the benchmark's.
-    """
-    cut = [outcome.value for outcome in outcomes if outcome.cut]
-    return sample.get("outcome") in cut or ending(sample.get("finish_reason")) == "cut"
 
 
 # --- Read ------------------------------------------------------------------------------------
@@ -246,11 +247,15 @@ def split_attempts(sample: Sample) -> list[Sample]:
     if len(responses) == 1:
         return [sample]
     spent, count = spent_tokens(sample), len(responses)
-    shared = {name: held for name, held in sample.items() if name not in (*OF_FIRST, SPENT)}
+    apart = (*OF_FIRST, SPENT, REASONINGS)
+    shared = {name: held for name, held in sample.items() if name not in apart}
     of_first = {name: sample[name] for name in OF_FIRST if name in sample}
+    reasonings = sample.get(REASONINGS)
+    thoughts = dict(enumerate(reasonings if isinstance(reasonings, list) else ()))
     attempts = []
     for place, response in enumerate(responses):
         attempt = shared | {"resps": [[response]], "filtered_resps": [response]}
+        attempt["reasoning"] = thoughts.get(place, None if place else sample.get("reasoning"))
         if spent:  # whole tokens, which add up
             attempt[SPENT] = spent[1] * (place + 1) // count - spent[1] * place // count
         attempts.append(attempt if place else attempt | of_first)
@@ -269,32 +274,62 @@ def score_attempts(sample: Sample) -> list[Sample]:
 
 
 def _metrics_again(sample: Sample, scored: Score) -> dict[str, Any]:
-    doc = sample["doc"]
-    metrics = score_metrics(scored) | step_metrics(read_responses(sample)[0], doc)
+    doc, response = sample["doc"], read_responses(sample)[0]
+    metrics = score_metrics(scored, read_ending(sample))
+    metrics |= step_metrics(response, doc, read_reasoning(sample))
     return metrics | split_failure(doc, int(scored.correct))
 
 
-def score_sample(sample: Mapping[str, Any]) -> Score:
-    """Return the score of a sample's response, with the tokens and the budget that it had.
+def read_reasoning(sample: Mapping[str, Any]) -> Reasoning:
+    """Return the reasoning of a sample's response, that which stands in the response too."""
+    held, hidden = sample.get("reasoning"), sample.get("reasoning_hidden")
+    text = join(read_responses(sample)[0], held if isinstance(held, str) else None)
+    return Reasoning(text, hidden if isinstance(hidden, str) else None)
+
+
+def read_ending(sample: Mapping[str, Any]) -> Ending | None:
+    """Return how a sample's response ended; None where nobody knows.
+
+    By the backend's word, else by its outcome, else by its counts of tokens.
+    """
+    reason = sample.get("finish_reason")
+    if kind_of(reason) is None and _is_cut(sample):
+        return "cut"
+    response = split(read_responses(sample)[0]).response
+    return ending_of(response, finish_reason=reason, **_counts_of(sample))
+
+
+def _is_cut(sample: Mapping[str, Any]) -> bool:
+    """Return whether a response was cut off by its outcome, which empty ones have too."""
+    cut = str(sample.get("outcome")).endswith("max_context")
+    return cut and bool(split(read_responses(sample)[0]).response.strip())
+
+
+def _counts_of(sample: Mapping[str, Any]) -> dict[str, int | None]:
+    """Return the tokens that a sample's response had, and the budget.
 
     The budget is the prompt and the limit of the response; of its document where the sample does
     not say both. Where a count is unknown, a response that was cut off by its outcome still is.
     """
     doc = sample["doc"]
-    outcomes: Any = benchmarks.of(doc).outcomes
     prompt, response = (as_count(sample.get(name)) for name in COUNTS)
-    limit = request_limit(sample)
-    budget = as_count(doc.get("context_budget"))
-    if prompt is not None and limit is not None:
-        budget = prompt + limit
-    cut = {outcome.value for outcome in outcomes if outcome.cut}
-    if None in (prompt, response, limit) and sample.get("outcome") in cut:
+    limit, budget = request_limit(sample), as_count(doc.get("context_budget"))
+    if limit is not None:
+        budget = (prompt or 0) + limit
+    elif prompt is None:
+        budget = None
+    if None in (response, budget) and _is_cut(sample):
         prompt, response, budget = 0, 1, 1
-    counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
-    return benchmarks.score(read_responses(sample)[0], doc, **counts)
+    return {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
 
 
-COLUMNS = ("id", "response", *COUNTS, "response_limit", "finish_reason")
+def score_sample(sample: Mapping[str, Any]) -> Score:
+    """Return the score of a sample's response, with the tokens, budget and ending that it had."""
+    said: Any = {"finish_reason": sample.get("finish_reason"), **_counts_of(sample)}
+    return benchmarks.score(read_responses(sample)[0], sample["doc"], **said)
+
+
+COLUMNS = ("id", "response", "reasoning", *COUNTS, "response_limit", "finish_reason")
 """What is read of a table of responses; the first two it must have."""
 
 NAME = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*\.jsonl(\.gz)?")
@@ -469,6 +504,6 @@ def _match(
         sample |= {"metrics": [*known], **known}
         if limit := as_count(row.get("response_limit")):
             sample["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
-        if (reason := row.get("finish_reason")) and isinstance(reason, str):
-            sample["finish_reason"] = reason
+        texts = {name: row.get(name) for name in ("finish_reason", "reasoning")}
+        sample |= {name: text for name, text in texts.items() if text and isinstance(text, str)}
         yield where, sample

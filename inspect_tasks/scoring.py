@@ -16,7 +16,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 import cogniload_analysis
 from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share
-from cogniload_gen.sample import ending, sample_metrics
+from cogniload_gen.endings import kind_of
+from cogniload_gen.reasoning import Reasoning, of_message
+from cogniload_gen.sample import sample_metrics
 from inspect_tasks.samples import SHARE
 
 CONDITION = ("context", "noise")
@@ -73,6 +75,14 @@ def outcome_shares(scores: list[SampleScore]) -> dict[str, float]:
 
 
 @run_metric
+def uncut(scores: list[SampleScore]) -> dict[str, float]:
+    """Return the share of the responses that a limit cut, and the accuracy of the others."""
+    metrics = pd.DataFrame([sample.score.metadata or {} for sample in scores])
+    means = metrics[["overflow", "acc_uncut"]].astype(float).mean()
+    return {str(name): float(mean) for name, mean in means.items()}
+
+
+@run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
     known = cogniload_analysis.cogniload.known_thresholds
@@ -111,7 +121,7 @@ def frame_of(scores: list[SampleScore]) -> pd.DataFrame:
 # The score of a sample
 
 
-@scorers.scorer(metrics=[scorers.accuracy(), scorers.stderr(), outcome_shares()])
+@scorers.scorer(metrics=[scorers.accuracy(), scorers.stderr(), uncut(), outcome_shares()])
 def score_puzzle() -> scorers.Scorer:
     """Score by the benchmark's own rules, with the evidence that lm-eval's samples have."""
 
@@ -119,18 +129,28 @@ def score_puzzle() -> scorers.Scorer:
         limit, reason = limit_of(state), state.output.stop_reason
         share = replace(Share(**state.metadata[SHARE]), response_limit=limit)
         row = state.metadata | {"puzzle": state.input_text}
-        row |= share.scored(*said_tokens(state.output))
+        row |= share.scored(*said_tokens(state.output)) | {"response_limit": limit}
+        told = reasoning_of(state.output)
+        row |= {"reasoning": told.text, "reasoning_hidden": told.hidden}
+        row |= {"finish_reason": None if reason == "unknown" else reason}
         metrics = sample_metrics(state.output.completion, row)
+        del metrics["reasoning"]  # the log has it in the message
         read = metrics["answer_read"]
         metrics["suite"] = benchmarks.of(row).suite
         metrics["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
         if reason != "unknown":  # in lm-eval's words
-            metrics["finish_reason"] = "length" if ending(reason) == "cut" else reason
+            metrics["finish_reason"] = "length" if kind_of(reason) == "cut" else reason
         value = scorers.CORRECT if metrics["acc"] else scorers.INCORRECT
         about = {"answer": read["value"], "explanation": read["explanation"]}
         return Score(value=value, **about, metadata=metrics)
 
     return score
+
+
+def reasoning_of(output: ModelOutput) -> Reasoning:
+    """Return the reasoning of a model's response, which Inspect keeps apart from its text."""
+    message = output.message.model_dump() if output.choices else {}
+    return of_message(message, output.usage.reasoning_tokens if output.usage else None)
 
 
 def said_tokens(output: ModelOutput) -> tuple[int | None, int | None]:

@@ -11,6 +11,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, accuracy, grouped, stderr
 from rich.markup import escape
 
+from cogniload_gen.checks import check_flag
 from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import scoring
 from inspect_tasks.samples import make_samples, read_settings, task_of_context
@@ -52,7 +53,7 @@ def make_task(
         dataset=make_samples(name, settings, parameters),
         solver=scoring.generate_within_budget(),
         scorer=scoring.score_puzzle(),
-        metrics=[accuracy(), stderr(), scoring.outcome_shares(), fit],
+        metrics=[accuracy(), stderr(), scoring.uncut(), scoring.outcome_shares(), fit],
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
     )
@@ -89,14 +90,21 @@ def cogniload_twins(**parameters: Any) -> Task:
 
 @task(name="cogniload/cogniload_turns")
 @ours
-def cogniload_turns(k: Any = 5, history: Any = HISTORIES, **parameters: Any) -> Task:
-    """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies."""
+def cogniload_turns(
+    k: Any = 5, history: Any = HISTORIES, keep_reasoning: bool = False, **parameters: Any
+) -> Task:
+    """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies.
+
+    With `keep_reasoning`, the model sees the reasoning of its own earlier replies too.
+    """
     settings = read_settings("cogniload", "cogniload_quick")
+    how = k, history, check_flag("keep_reasoning", keep_reasoning)
+    sent_back: Any = "all" if keep_reasoning else "none"
     return Task(
-        dataset=make_turn_samples("cogniload_turns", settings, parameters, k, history),
+        dataset=make_turn_samples("cogniload_turns", settings, parameters, *how),
         solver=take_turns(),
         scorer=score_turns(),
-        config=GenerateConfig(temperature=settings.temperature),
+        config=GenerateConfig(temperature=settings.temperature, reasoning_history=sent_back),
         version=settings.version,
     )
 

@@ -21,7 +21,12 @@ REPLIES = "replies"
 
 
 def make_turn_samples(
-    task: str, settings: Settings, parameters: Mapping[str, Any], k: Any, history: Any
+    task: str,
+    settings: Settings,
+    parameters: Mapping[str, Any],
+    k: Any,
+    history: Any,
+    keep_reasoning: bool,
 ) -> MemoryDataset:
     """Return a sample for each puzzle and history, with `k` statements a turn.
 
@@ -32,7 +37,11 @@ def make_turn_samples(
     if "twin" in parameters:
         raise ValueError(f"{task} takes no twin, got {parameters['twin']!r}")
     puzzles = make_rows(task, settings, {**parameters, "twin": turns.TWIN})
-    rows = [turns.make_conversation(row, k, name) for row in puzzles for name in histories]
+    rows = [
+        turns.make_conversation(row, k, name, keep_reasoning)
+        for row in puzzles
+        for name in histories
+    ]
     return share_budget(task, rows, parameters.get("tokenizer"))
 
 

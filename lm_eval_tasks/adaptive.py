@@ -13,7 +13,6 @@ from lm_eval.api.task import Task
 
 from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
-from cogniload_gen.sample import was_cut
 from cogniload_gen.task_puzzles import EACH, make_puzzles
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.resume import Answers, Key
@@ -118,7 +117,7 @@ class Search:
             self.design.tell(
                 known,
                 [record.get("acc") == 1 for record in known.values()],
-                [was_cut(record, self._benchmark.outcomes) for record in known.values()],
+                [record.get("ending") == "cut" for record in known.values()],
             )
             if len(known) < len(waiting):
                 return False

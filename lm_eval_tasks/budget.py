@@ -19,13 +19,12 @@ from lm_eval.api.task import ConfigurableTask, Task
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
-from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share, check_fit, response_limit
-from cogniload_gen.sample import COUNTS, LIMITS, SPENT, score_metrics
+from cogniload_gen.sample import COUNTS, LIMITS, REASONINGS, SPENT, answer_metrics
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
-from lm_eval_tasks.responses import keep_what_is_said, said_of
+from lm_eval_tasks.responses import Said, keep_what_is_said, said_of
 from lm_eval_tasks.resume import AnsweringModel, Key
 
 log = logging.getLogger(__name__)
@@ -112,13 +111,13 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
         )
 
 
-def check_prompt_read(task: str, share: Share, read: int | None) -> None:
-    """Warn of a server that read far fewer tokens than a prompt has: it cuts prompts silently.
+def check_prompt_read(task: str, share: Share, read: int | None) -> bool:
+    """Return whether a server read about as many tokens as a prompt has; warn if it cuts prompts.
 
     ValueError if the prompt's tokens are counted by the model's tokenizer, and no estimate.
     """
     if read is None or read >= (0.8 if share.counted else 0.65) * share.prompt_tokens:
-        return
+        return True
     says = (
         f"{task}: the server read {read:,} of the {share.prompt_tokens:,} tokens of a prompt, so "
         "it cuts long prompts silently: raise its context (num_ctx of Ollama, --ctx-size of "
@@ -127,18 +126,30 @@ def check_prompt_read(task: str, share: Share, read: int | None) -> None:
     if share.counted:
         raise ValueError(f"{says}, or name the tokenizer that is the model's")
     log.warning("%s", says)
+    return False
+
+
+def _told(said: Said, share: Share) -> dict[str, Any]:
+    """Return what the scorer and the disk learn of a response's end and of its reasoning."""
+    return {
+        "finish_reason": said.finish_reason,
+        "response_limit": share.response_limit,
+        "reasoning": said.reasoning.text,
+        "reasoning_hidden": said.reasoning.hidden,
+    }
 
 
 class SharedBudgetTask(ConfigurableTask):
     """A task in which each document's prompt and response share its `context_budget` of tokens.
 
-    A document has an `id` and a `context_budget`. The YAML's `process_results` gets it with three
-    more facts: `prompt_tokens` (the model's own count, else its backend's) and `response_tokens`
-    (the backend's, else the model's), None where nobody counts, and as `context_budget` its prompt
-    and the response limit that it really had, so that a response cut at a limit below the budget is
-    seen as cut. What the backend says of a response is added to the metrics: `finish_reason` and
-    `backend_prompt_tokens`, which is `prompt_tokens` unless the model counts another prompt than
-    the one that its server reads; and of several attempts `spent_response_tokens`. ValueError for a
+    A document has an `id` and a `context_budget`. The YAML's `process_results` gets it with further
+    facts: `prompt_tokens` (the model's own count, else its backend's) and `response_tokens` (the
+    backend's, else the model's), None where nobody counts; as `context_budget` its prompt and the
+    response limit that it really had, so that a response cut at a limit below the budget is seen as
+    cut; and what the backend says: `finish_reason`, `reasoning` and `reasoning_hidden`. To the
+    metrics are added `finish_reason`, `backend_prompt_tokens`, which is `prompt_tokens` unless the
+    model counts another prompt than the one that its server reads, and of several attempts
+    `spent_response_tokens` and `reasonings`. ValueError for a
     document that does not fit, for a model whose window is smaller than the budget, and for
     --cache_requests.
     """
@@ -149,6 +160,7 @@ class SharedBudgetTask(ConfigurableTask):
         self._model: LM | None = None
         self._shares: dict[str, Share] = {}
         self._attempts: dict[str, list[str]] = {}
+        self._reads_prompts = True
 
     def fewshot_docs(self) -> Any:
         """Return the YAML's own examples, or nothing: the puzzles themselves are zero-shot."""
@@ -194,14 +206,16 @@ class SharedBudgetTask(ConfigurableTask):
         attempts = (results[0], *self._attempts[doc["id"]][1:])
         tokens = [self._count(response, share.counted) for response in attempts]
         known = [count for count in tokens if count is not None]
-        counts = share.scored(facts.prompt_tokens, tokens[0])
+        thoughts = [said_of(response).reasoning.text for response in attempts]
         metrics = {
             "finish_reason": facts.finish_reason,
             "backend_prompt_tokens": facts.prompt_tokens,
             SPENT: sum(known) if 1 < len(known) == len(tokens) else None,
+            REASONINGS: thoughts if any(thoughts[1:]) else None,
         }
         reported = {name: fact for name, fact in metrics.items() if fact is not None}
-        return Fields(super().process_results(doc | counts, results) | reported)
+        told = doc | share.scored(facts.prompt_tokens, tokens[0]) | _told(facts, share)
+        return Fields(super().process_results(told, results) | reported, self.aggregation())
 
     def describe(self, request: Instance, response: str) -> dict[str, Any]:
         """Return what the disk keeps of a response: its counts, its score, and its share.
@@ -210,15 +224,17 @@ class SharedBudgetTask(ConfigurableTask):
         """
         doc, said = request.doc, said_of(response)
         share = self._shares[doc["id"]]
-        check_prompt_read(self.config.task, share, said.prompt_tokens)
+        if self._reads_prompts:
+            self._reads_prompts = check_prompt_read(self.config.task, share, said.prompt_tokens)
         counts = share.scored(said.prompt_tokens, self._count(response, share.counted))
-        scored = score_metrics(benchmarks.score(response, doc, **counts))
+        about = _told(said, share)
+        scored = answer_metrics(response, doc | counts | about)
         return {
-            "finish_reason": said.finish_reason,
+            **about,
             "backend_prompt_tokens": said.prompt_tokens,
             **{name: counts[name] for name in COUNTS},
             "share": [share.prompt_tokens, share.response_limit, share.counted],
-            **{name: scored[name] for name in ("acc", "outcome")},
+            **{name: scored[name] for name in ("acc", "outcome", "ending")},
         }
 
     def _count(self, response: str, counted: bool) -> int | None:
@@ -226,7 +242,8 @@ class SharedBudgetTask(ConfigurableTask):
         tokens = said_of(response).response_tokens
         if tokens is not None or not counted:
             return tokens
-        text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
+        text = f"{said_of(response).reasoning.text or ''}{response}"
+        text = text.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
         return len(encode(self._model, text, add_special_tokens=False))
 
     def aggregation(self) -> dict[str, Any]:

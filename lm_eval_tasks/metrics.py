@@ -1,6 +1,6 @@
 """From a response to the metrics of its sample, and from those of a run to its numbers."""
 
-from collections.abc import Callable, ItemsView, Iterable, Sequence
+from collections.abc import Callable, Container, ItemsView, Iterable, Mapping, Sequence
 from functools import lru_cache
 from logging import Logger
 from typing import Any
@@ -10,14 +10,18 @@ from cogniload_gen.sample import sample_metrics
 
 
 class Fields(dict[str, Any]):
-    """The fields of a sample, whose `items` are those that lm-eval aggregates: all but names.
+    """The fields of a sample, whose `items` are those that lm-eval aggregates.
 
     lm-eval logs every field, as it copies a sample's by their keys (`dict.update`).
     """
 
+    def __init__(self, fields: Mapping[str, Any], aggregated: Container[str]) -> None:
+        super().__init__(fields)
+        self._aggregated = aggregated
+
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's own type is final
-        """Return the fields that are no names, as the outcome is."""
-        return {name: self[name] for name in self if not isinstance(self[name], str)}.items()
+        """Return the fields that are aggregated: no texts, such as the outcome."""
+        return {name: self[name] for name in self if name in self._aggregated}.items()
 
 
 def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
@@ -32,6 +36,12 @@ def share_of_read(kind: Sequence[int | None]) -> float | None:
     """Return the share of the responses read that have a kind of first error; None if too few."""
     read = [error for error in kind if error is not None]
     return sum(read) / len(read) if enough_read(len(read), len(kind)) else None
+
+
+def mean_of_known(values: Sequence[int | None]) -> float | None:
+    """Return the mean of the values that are known; None if none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def share_of_steps_read(steps: Sequence[dict[str, Any]]) -> float:

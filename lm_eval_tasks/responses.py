@@ -6,9 +6,8 @@ as a string that knows more. Tested against that version; a backend that lm-eval
 with plain strings again, whose finish reason and counts are unknown.
 """
 
-import logging
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import wraps
 from reprlib import Repr
 from typing import Any, SupportsIndex
@@ -16,9 +15,9 @@ from typing import Any, SupportsIndex
 from lm_eval.api.model import LM, CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
-from cogniload_gen.sample import as_count, ending
-
-log = logging.getLogger(__name__)
+from cogniload_gen.endings import kind_of
+from cogniload_gen.reasoning import NO_REASONING, Reasoning, of_message, without_marks
+from cogniload_gen.sample import as_count
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 300
@@ -26,25 +25,28 @@ _BRIEF.maxstring = _BRIEF.maxother = 300
 TEXT_PARTS = ("text", "output_text")
 """The types of the parts of a message's content that are its text."""
 
-REASONING = ("reasoning", "reasoning_content")
-"""Where a message holds its reasoning, if the server takes it out of the content."""
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """What a backend says of a response; None for what it does not say.
 
     `finish_reason` is the backend's word for how the response ended; the counts are the backend's
-    own, in tokens, those of hidden reasoning and the chat template included.
+    own, in tokens, those of hidden reasoning and the chat template included. `reasoning` is that
+    which is no part of the response.
     """
 
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     response_tokens: int | None = None
+    reasoning: Reasoning = NO_REASONING
 
 
 class Response(str):
-    """A response that knows what its backend says of it, also when lm-eval cuts it at a stop."""
+    """A response that knows what its backend says of it, also when lm-eval cuts it.
+
+    It is cut at stops, whose first part stays, and at `think_end_token`, whose last part does: what
+    stands before a part is its reasoning.
+    """
 
     facts: Said
 
@@ -53,9 +55,17 @@ class Response(str):
         response.facts = facts
         return response
 
-    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+    def split(  # type: ignore[override]  # a list of responses, which are texts
+        self, sep: str | None = None, maxsplit: SupportsIndex = -1
+    ) -> "list[Response]":
         """Return str's parts, as responses."""
-        return [Response(part, self.facts) for part in super().split(sep, maxsplit)]
+        parts = [Response(part, self.facts) for part in super().split(sep, maxsplit)]
+        if len(parts) > 1 and sep:
+            told = self.facts.reasoning
+            before = without_marks(str(self)[: len(self) - len(sep) - len(parts[-1])])
+            text = "\n\n".join(filter(None, (told.text, before)))
+            parts[-1].facts = replace(self.facts, reasoning=Reasoning(text, told.hidden))
+        return parts
 
     def lstrip(self, chars: str | None = None, /) -> "Response":
         """Return str's rest, as a response."""
@@ -76,11 +86,11 @@ class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went
 
 
 def keep_what_is_said(model: LM | None) -> None:
-    """Have a model answer with `Response`s if its backend says something of them; idempotent.
+    """Have a model answer with `Response`s, which keep what its backend says; idempotent.
 
     An API model's answers are read leniently: what is usable is used, and NoCompletion is raised
     for an answer that holds no completion. An empty list of stop strings is not sent, since some
-    servers refuse it.
+    servers refuse it. The backends of this machine keep what stands before `think_end_token`.
     """
     inner: Any = model.lm if isinstance(model, CachingLM) else getattr(model, "inner", model)
     # lm-eval's models of other APIs, such as Anthropic's, subclass the same and parse themselves
@@ -99,36 +109,30 @@ def keep_what_is_said(model: LM | None) -> None:
     in_vllm = type(inner).__module__ == "lm_eval.models.vllm_causallms"
     if in_vllm and hasattr(inner, "_model_generate") and "_model_generate" not in vars(inner):
         inner._model_generate = _keeping_outputs(inner._model_generate)
+    in_hf = type(inner).__module__ == "lm_eval.models.huggingface"
+    if in_hf and "tok_decode" not in vars(inner):
+        decode = inner.tok_decode
+        inner.tok_decode = lambda tokens, **settings: Response(decode(tokens, **settings))
+    if in_hf and isinstance(inner.think_end_token, int):  # lm-eval would cut tokens, not the text
+        end = str(inner.tok_decode([inner.think_end_token]))
+        inner.think_end_token = end or inner.think_end_token
 
 
 def _keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[..., list[str]]:
-    """Return an API model's `parse_generations` that reads leniently and keeps the facts.
-
-    It warns once of a server that takes the reasoning out of the content.
-    """
-    complete = True
+    """Return an API model's `parse_generations` that reads leniently and keeps the facts."""
 
     @wraps(parse)
     def parse_generations(outputs: object, **settings: Any) -> list[str]:
-        nonlocal complete
         answers = outputs if isinstance(outputs, list) else [outputs]
         read = [read_answer(answer, chat=chat) for answer in answers]
-        messages = [choice.get("message") or {} for answer in read for choice in answer["choices"]]
-        if complete and any(message.get(name) for message in messages for name in REASONING):
-            complete = False
-            log.warning(
-                "the server takes the reasoning out of its answers, so it is neither read nor "
-                "scored: if you run the server, serve without a reasoning parser"
-            )
         texts = parse(outputs=read, **settings)
-        facts = [fact for answer in read for fact in _said_of_choices(answer)]
-        return [Response(text or "", fact) for text, fact in zip(texts, facts, strict=True)]
+        return [text if isinstance(text, Response) else Response(text or "") for text in texts]
 
     return parse_generations
 
 
 def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
-    """Return a server's answer with its choices numbered in order, and the text of each a string.
+    """Return a server's answer with its choices numbered in order, and the text of each a Response.
 
     NoCompletion for an error, for an answer without choices, and for a generation that the server
     broke off. A choice without an index stands where it is, and one without a text, or without a
@@ -146,12 +150,15 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
         choices = sorted(choices, key=lambda choice: choice["index"])
     part, read = "content" if chat else "text", []
     for index, choice in enumerate(choices):
-        if choice.get("error") or ending(choice.get("finish_reason")) == "broken":
+        if choice.get("error") or kind_of(choice.get("finish_reason")) == "broken":
             why = _BRIEF.repr(choice.get("error") or choice.get("finish_reason"))
             raise NoCompletion(f"as it broke off ({why})", answer)
         held = choice.get("message") if chat else choice
         held = held if isinstance(held, dict) else {}
-        held = held | {part: _text_of(held.get(part))}
+        # `usage` counts a whole answer, so it does not hold for a response that shares one
+        usage = answer.get("usage") if len(choices) == 1 else None
+        facts = _said_of(choice, held, usage if isinstance(usage, dict) else {})
+        held = held | {part: Response(_text_of(held.get(part)), facts)}
         read.append(choice | ({"message": held} if chat else held) | {"index": index})
     return answer | {"choices": read}
 
@@ -169,17 +176,13 @@ def _text_of(content: object) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:
-    """Yield what a server says of each response in an answer.
-
-    `usage` counts a whole answer, so it does not hold for a response that shares one.
-    """
-    choices, usage = answer["choices"], answer.get("usage")
-    counted = usage if isinstance(usage, dict) and len(choices) == 1 else {}
-    counts = [as_count(counted.get(f"{part}_tokens")) for part in ("prompt", "completion")]
-    for choice in choices:
-        reason = choice.get("finish_reason")
-        yield Said(reason if isinstance(reason, str) else None, *counts)
+def _said_of(choice: dict[str, Any], message: dict[str, Any], usage: dict[str, Any]) -> Said:
+    """Return what a server says of a response."""
+    reason, details = choice.get("finish_reason"), usage.get("completion_tokens_details")
+    thought = as_count(details.get("reasoning_tokens")) if isinstance(details, dict) else None
+    prompt, response = (as_count(usage.get(f"{part}_tokens")) for part in ("prompt", "completion"))
+    reason = reason if isinstance(reason, str) else None
+    return Said(reason, prompt, response, of_message(message, thought))
 
 
 def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

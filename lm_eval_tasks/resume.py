@@ -24,6 +24,7 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.utils import postprocess_generated_text
 from lm_eval.utils import handle_non_serializable, hash_string
 
+from cogniload_gen.reasoning import Reasoning
 from lm_eval_tasks.lm_eval_private import outputs_as_they_come
 from lm_eval_tasks.responses import Response, Said
 
@@ -257,8 +258,8 @@ class AnsweringModel:
                 if of_prompt:
                     until = waiting[of_prompt[0]][1].args[1].get("until")
                     end = getattr(inner, "think_end_token", None)
-                    text = postprocess_generated_text(text, until, end)
-                    write(of_prompt.popleft(), Response(text, Said(*facts)))
+                    text = postprocess_generated_text(Response(text, Said(*facts)), until, end)
+                    write(of_prompt.popleft(), text)
 
             self.watch(total - len(left), total)
             inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
@@ -275,6 +276,7 @@ class AnsweringModel:
         )
         answer = record["answer"]
         if isinstance(answer, str):
-            names = ("finish_reason", "backend_prompt_tokens", "response_tokens")
-            return Response(answer, Said(*(record.get(name) for name in names)))
+            told = Reasoning(record.get("reasoning"), record.get("reasoning_hidden"))
+            counts = record.get("backend_prompt_tokens"), record.get("response_tokens")
+            return Response(answer, Said(record.get("finish_reason"), *counts, told))
         return tuple(answer) if isinstance(answer, list) else answer

@@ -8,6 +8,7 @@ With `--until` a design asks batch after batch (`adaptive.py`).
 """
 
 import json
+import logging
 import os
 import sys
 import time
@@ -43,6 +44,8 @@ from lm_eval_tasks.responses import keep_what_is_said
 from lm_eval_tasks.resume import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.status import each_warning_once, print_status
 from lm_eval_tasks.tasks import refuse_files
+
+log = logging.getLogger(__name__)
 
 
 def run(arguments: Namespace, others: Sequence[str]) -> None:
@@ -168,6 +171,7 @@ class _Asking(AnsweringModel):
         ValueError if it can't be loaded, or is not the one that the folder was begun with.
         """
         config = self.config
+        _warn_of_thinking(config)
         sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}
         try:
             model = get_model(config.model).create_from_arg_obj(config.model_args, sizes)
@@ -215,6 +219,17 @@ class _Asking(AnsweringModel):
     def _stop_at_cap(self) -> None:
         if reached := self._cap():
             raise CapReached(reached)
+
+
+def _warn_of_thinking(config: EvaluatorConfig) -> None:
+    """Warn of an `enable_thinking` that lm-eval 0.4.13 overwrites in its vLLM model."""
+    given = config.model_args or {}
+    nested = given.get("chat_template_args")
+    asked = nested.get("enable_thinking") if isinstance(nested, dict) else None
+    if config.model == "vllm" and asked not in (None, given.get("enable_thinking")):
+        plain = f"enable_thinking={asked}{',think_end_token=</think>' * bool(asked)}"
+        says = "lm-eval's vLLM model ignores enable_thinking in chat_template_args"
+        log.warning("%s: give %s in --model_args itself", says, plain)
 
 
 def _kind_of(task: Any) -> str:

@@ -19,7 +19,7 @@ from cogniload_gen.budget import (
 )
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
-from cogniload_gen.sample import COUNTS
+from cogniload_gen.sample import answer_metrics
 
 
 @dataclass(kw_only=True)
@@ -95,12 +95,10 @@ class PuzzleDataset(ProceduralDataset):
     def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
         """Return 1.0 if a response, the whole of it, is correct by the benchmark's rules, else 0.0.
 
-        The metadata of `entry` may tell `prompt_tokens`, `response_tokens` and `context_budget`
-        besides, by which a response is known to be cut off.
+        The metadata of `entry` may tell `prompt_tokens`, `response_tokens`, `context_budget` and
+        `finish_reason` besides, by which a response is known to be cut off.
         """
-        metadata = entry["metadata"]
-        counts = {name: metadata.get(name) for name in (*COUNTS, "context_budget")}
-        return float(benchmarks.score(answer, metadata, **counts).correct)
+        return float(answer_metrics(answer or "", entry["metadata"])["acc"])
 
 
 class PuzzleCurriculum(BaseCurriculum):

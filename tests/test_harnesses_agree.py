@@ -124,6 +124,7 @@ def by_reasoning_gym(name, stored, _):
         each = by_id[metadata["id"]]
         share = Share(estimate(each.prompt), metadata["response_limit"], counted=False)
         entry["metadata"] |= share.scored(each.prompt_tokens, each.response_tokens)
+        entry["metadata"]["finish_reason"] = each.finish_reason
         correct = made.score_answer(each.response, entry) == 1
         yield each.id, entry["question"], metadata["response_limit"], None, correct
 

@@ -6,6 +6,10 @@ import httpx
 import verifiers.v1 as vf
 
 from cogniload_gen.conversations import script_of
+from cogniload_gen.reasoning import split
+
+FIELDS = ("reasoning", "reasoning_content", "reasoning_details")
+"""Where verifiers' server has a reply's reasoning, and reads that of an earlier one."""
 
 
 class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
@@ -47,9 +51,11 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
                 )
                 if answer.is_error:
                     return vf.ProgramResult(1, "", answer.text)
-                reply = answer.json()["choices"][0]["message"]["content"] or ""
-                content = reply if other is None else other
-                messages.append({"role": "assistant", "content": content})
+                reply = answer.json()["choices"][0]["message"]
+                kept, said = row.get("keep_reasoning") and other is None, reply["content"] or ""
+                content = (said if kept else split(said).response) if other is None else other
+                thought = {name: reply[name] for name in FIELDS if kept and reply.get(name)}
+                messages.append({"role": "assistant", "content": content} | thought)
         return vf.ProgramResult(0, "", "")
 
 

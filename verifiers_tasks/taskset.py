@@ -14,6 +14,7 @@ from cogniload_gen import budget as budgets
 from cogniload_gen.checks import check_choice
 from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
+from cogniload_gen.reasoning import Reasoning, of_message
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 
@@ -46,6 +47,8 @@ class SharedConfig(vf.TasksetConfig):
     """Statements of a turn: with it, each puzzle is a conversation about the whole state."""
     history: str = "own"
     """What the model sees as its earlier replies: own, true or planted."""
+    keep_reasoning: bool = False
+    """Whether the model sees its own earlier reasoning too, which some models need."""
     language: str | None = None
     """The language of the puzzles, such as de; English if it is not given."""
     tokenizer: str | None = None
@@ -132,11 +135,11 @@ class PuzzleTask(vf.Task[PuzzleData]):
         if "turns" in self.row:
             right = score_replies(self.row, responses_of(trace))["right"]
             return [*right, 0].index(0) / len(right)
-        return step_score(response_of(trace), self.row)
+        return step_score(response_of(trace), self.row, reasoning_of(trace).text)
 
     @vf.metric
     async def outcome(self, trace: vf.Trace) -> dict[str, float]:
-        """Return `acc` and each wrong outcome as 1 or 0; `trace.info` gets the whole score.
+        """Return `acc`, `overflow` and each wrong outcome; `trace.info` gets the whole score.
 
         Of a conversation, return the shares and counts of `cogniload_gen.conversations.measure`.
         """
@@ -150,11 +153,13 @@ class PuzzleTask(vf.Task[PuzzleData]):
         if call and call.usage:
             tokens = (call.usage.input_tokens, call.usage.completion_tokens)
         share = budgets.Share(self.data.prompt_tokens, limit, self.data.counted)
-        metrics = sample_metrics(response_of(trace), self.row | share.scored(*tokens))
-        trace.info["score"] = metrics
+        told, end = reasoning_of(trace), call.finish_reason if call else None
+        row = self.row | share.scored(*tokens) | {"response_limit": limit, "finish_reason": end}
+        row |= {"reasoning": told.text, "reasoning_hidden": told.hidden}
+        trace.info["score"] = metrics = sample_metrics(response_of(trace), row)
         outcomes: Any = benchmarks.of(self.row).outcomes
-        wrong = [kind.value for kind in outcomes if not kind.correct]
-        return {name: float(metrics[name]) for name in ("acc", *wrong)}
+        names = ["acc", "overflow", *(kind.value for kind in outcomes if not kind.correct)]
+        return {name: float(metrics[name] or 0) for name in names}
 
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Tell whether the solver reads the gold answer from the text, and it is scored right."""
@@ -179,6 +184,13 @@ def response_of(trace: vf.Trace) -> str:
     return ["", *responses_of(trace)][-1]
 
 
+def reasoning_of(trace: vf.Trace) -> Reasoning:
+    """Return the reasoning of the last response, which verifiers keeps apart from its text."""
+    call = trace.calls[-1] if trace.calls else None
+    message = trace.assistant_messages[-1].model_dump() if trace.assistant_messages else {}
+    return of_message(message, call.usage.reasoning_tokens if call and call.usage else None)
+
+
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
     """The puzzles of a grid; without `num_puzzles`, without end."""
 
@@ -194,7 +206,8 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         """
         budget, k = self.config.context_budget, self.config.k
         for puzzle in self.config.source().rows():
-            row = puzzle if k is None else make_conversation(puzzle, k, self.config.history)
+            how = self.config.history, self.config.keep_reasoning
+            row = puzzle if k is None else make_conversation(puzzle, k, *how)
             prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
             share = self.share(prompt, budget)
             budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})

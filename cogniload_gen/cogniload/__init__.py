@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
+from cogniload_gen.benchmark import Benchmark, Counts, Row, Score, StepsRead, Turn
 from cogniload_gen.cogniload.knobs import (
     ERRORS,
     GENERATOR_VERSION,
@@ -94,7 +94,7 @@ class CogniLoad(Benchmark):
         """Return the person's final value."""
         return solve(text)
 
-    def score(self, response: str, row: Row, **counts: int | None) -> Score:
+    def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         """Return a response's score by Appendix D, or that of a question about a whole state."""
         if row.get("category") == STATE:
             return score_state(response, row, **counts)

@@ -22,7 +22,7 @@ from reprlib import repr as brief
 from typing import Any, NamedTuple, Unpack
 
 from cogniload_gen.benchmark import Counts, Row, Score
-from cogniload_gen.budget import CONTEXT_BUDGET, is_cut_off
+from cogniload_gen.budget import CONTEXT_BUDGET
 from cogniload_gen.checks import check_choice, check_columns, check_texts
 from cogniload_gen.cogniload.ontology import (
     CATEGORIES,
@@ -33,7 +33,9 @@ from cogniload_gen.cogniload.ontology import (
     vocabulary,
 )
 from cogniload_gen.cogniload.solve import Solution
+from cogniload_gen.endings import is_cut_off
 from cogniload_gen.grid import ENGLISH, language_of
+from cogniload_gen.reasoning import split
 
 
 class Outcome(StrEnum):
@@ -93,8 +95,9 @@ def score_response(
     context_budget: int = CONTEXT_BUDGET,
     language: str = ENGLISH,
 ) -> Outcome:
-    """Return the outcome of a response, reasoning included, to a CogniLoad puzzle (Appendix D).
+    """Return the outcome of a response to a CogniLoad puzzle (Appendix D).
 
+    Reasoning that stands in the response (`<think>`) is left out.
     `poi` is the name of the person of interest, `answer` the gold value, `category` the one of the
     12 categories that the question is about,
     `options` the value domain of that category, with or without the answer. `prompt_tokens` and
@@ -105,8 +108,14 @@ def score_response(
     """
     check_choice("language", language, LANGUAGES)
     row = {"poi": poi, "answer": answer, "category": category, "options": options}
-    counts = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
-    return _score(response, row, language, context_budget=context_budget, **counts).outcome
+    return _score(
+        split(response).response,
+        row,
+        language,
+        prompt_tokens=prompt_tokens,
+        response_tokens=response_tokens,
+        context_budget=context_budget,
+    ).outcome
 
 
 def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
@@ -123,7 +132,8 @@ def _score(response: str, row: Row, language: str, **counts: Unpack[Counts]) -> 
     poi, answer, options = columns["poi"], columns["answer"], columns["options"]
     windows = sentence_windows(response, poi=poi, category=columns["category"], language=language)
     if is_cut_off(**counts):
-        why = f"prompt and response reached the budget of {counts['context_budget']:,} tokens"
+        end = counts["context_budget"]
+        why = f"a limit cut the response off, at {end:,} tokens with its prompt"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
     values = {fold(value, language): value for value in [*options, answer]}
     gold = fold(answer, language)
@@ -389,8 +399,7 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     gold = attributes(columns["answer"])
     counts = with_budget(counts)
     if is_cut_off(**counts) or not response.strip():
-        budget = f"{counts['context_budget']:,} tokens"
-        why = f"no response, or prompt and response reached the budget of {budget}"
+        why = "a limit cut the response off" if response.strip() else "there is no response"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})
     lower, poi = response.lower(), re.escape(columns["poi"].lower())
     names = [match.start() for match in re.finditer(rf"\b{poi}\b", lower)]

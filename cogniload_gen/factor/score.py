@@ -1,8 +1,9 @@
 """A response -> what became of it (FACTOR, section 3), by rules and without a judge model.
 
-A response is `max_context` if it is blank, or if prompt_tokens + response_tokens + 20 >=
-context_budget, as far as they are known. Else `reading/answer.py` says which answer it gives:
-`no_answer` if none, `correct` if it equals the gold one, else `wrong_set`.
+A response is `max_context` if it is blank, if its backend says that a limit cut it, or if
+prompt_tokens + response_tokens + 20 >= context_budget, as far as they are known. Else
+`reading/answer.py` says which answer it gives: `no_answer` if none, `correct` if it equals the gold
+one, else `wrong_set`.
 """
 
 from enum import StrEnum
@@ -10,11 +11,12 @@ from reprlib import repr as brief
 from typing import NamedTuple, Unpack
 
 from cogniload_gen.benchmark import Counts, Row, Score
-from cogniload_gen.budget import is_cut_off
 from cogniload_gen.checks import check_texts
+from cogniload_gen.endings import is_cut_off
 from cogniload_gen.factor.reading.answer import read_number, read_variables
 from cogniload_gen.factor.reading.equations import in_order
 from cogniload_gen.factor.reading.text import WORDS
+from cogniload_gen.reasoning import split
 
 SUITES = ("symbolic", "realistic")
 
@@ -66,6 +68,7 @@ def score_factor(
 ) -> FactorScore:
     """Return the score of a response to a FACTOR puzzle, by the rules of `answer.py`.
 
+    Reasoning that stands in the response (`<think>`) is left out.
     `suite` is "symbolic" or "realistic"; `answer` is the gold answer as in the column, such as
     "v0, v12", "none" or "8"; `target` is the value that a symbolic puzzle asks for; `question` is
     a realistic puzzle's; it helps tell an answer from unfinished work (N2). `prompt_tokens`
@@ -75,7 +78,7 @@ def score_factor(
     Raises ValueError if there is no such suite, or for a symbolic puzzle without its target.
     """
     score = score_row(
-        response,
+        split(response).response,
         {"suite": suite, "answer": answer, "target": target, "question": question},
         prompt_tokens=prompt_tokens,
         response_tokens=response_tokens,
@@ -100,7 +103,7 @@ def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     if suite == "symbolic" and not isinstance(target, int):
         raise ValueError(f"target must be an integer in the symbolic suite, got {brief(target)}")
     if is_cut_off(**counts) or not response.strip():
-        why = "cut off by the context budget" if response.strip() else "blank"
+        why = "cut off by a limit" if response.strip() else "blank"
         return Score(FactorOutcome.MAX_CONTEXT, None, None, why, {"missing": [], "extra": []})
     if isinstance(target, int) and suite == "symbolic":
         value, rule, place = read_variables(response, target)

@@ -138,6 +138,33 @@ def test_puzzles_that_one_was_not_asked_are_left_out_and_said_to_be():
     assert row["first_share"] == pytest.approx(mine["correct"][mine["d"] != 10].mean())
 
 
+@pytest.mark.parametrize(("shares", "cut", "says"), [
+    ((0.7, 0.7), (0.3, 0.0), "Only the accuracy with cut responses differs"),
+    ((0.9, 0.6), (0.3, 0.0), "Only the accuracy without cut responses differs"),
+    ((0.9, 0.6), (0.1, 0.1), "Both scores differ"),
+    ((0.7, 0.7), (0.1, 0.1), "Neither score differs"),
+    ((0.7, 0.3), (0.0, 0.01), ""),
+])  # fmt: skip
+def test_it_is_said_which_of_the_two_scores_differs(shares, cut, says):
+    """By the puzzles that no limit cut in either run."""
+    runs = []
+    for model, share, often in zip("ab", shares, cut, strict=True):
+        run = respond(model, share, 20, generator=np.random.default_rng(int(100 * share)))
+        lost = np.random.default_rng(5).random(len(run)) < often
+        right = run["correct"] & ~lost
+        run = run.assign(correct=right, acc=right.astype(int))
+        runs.append(run.assign(acc_uncut=right.astype(float).mask(lost)))
+    frame = pd.concat(runs)
+    comparison = compare_runs(frame)
+    (row,) = comparison.overall.to_dict("records")
+    first, second = by_hand(frame.dropna(subset="acc_uncut"), "a", "b", "acc_uncut")
+    apart = np.mean([first[puzzle] - second[puzzle] for puzzle in first])
+    assert row["uncut_difference"] == pytest.approx(apart)
+    assert row["first_overflow"] == runs[0]["acc_uncut"].isna().mean()
+    said = [sentence for sentence in comparison.conclusions if "without them" in sentence]
+    assert [sentence.partition(":")[0] for sentence in said] == [says] * bool(says)
+
+
 @pytest.mark.parametrize("puzzles", [2, 20])
 def test_equal_runs_are_told_which_difference_would_show(puzzles):
     generator = np.random.default_rng(7)

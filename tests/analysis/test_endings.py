@@ -1,21 +1,23 @@
 """What limited a response, whoever tells it; and the warning where a limit did too often."""
 
 import logging
+import math
 import tomllib
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from lm_eval_layout import make_puzzle, make_sample, write_run
+from lm_eval_layout import make_puzzle, make_sample, make_samples, write_run
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.report.part import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.stop_reasons import (
+    describe_ending,
     ending_table,
-    read_ending,
     tabulate_endings,
     warn_of_limits,
 )
@@ -33,7 +35,9 @@ def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):
 @pytest.mark.parametrize(("about", "prompt", "response", "ending"), CASES["endings"])
 def test_an_ending_follows_from_the_reason_or_the_counts(about, prompt, response, ending):
     counts = {"prompt_tokens": prompt, "response_tokens": response}
-    assert read_ending(sample(**about, **counts)) == ending
+    how = describe_ending(sample(**about, **counts))
+    assert (how["cut_by"] or how["ending"]) == ending
+    assert (how["ending"] == "cut") == bool(how["cut_by"])
 
 
 def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
@@ -47,7 +51,8 @@ def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
     write_run(tmp_path, "m/fine", [cut[0], *whole])
     frame = read_samples(tmp_path)
     table = ending_table(frame).set_index("model")
-    assert table.loc["m/cut"].tolist() == [17, 2, 0, 1, 2 / 19, 2 / 19, 2, 20]
+    row = [17, 2, 0, 0, 0, 1, 2 / 19, 2 / 19, 17 / 18, 0, 20]
+    assert table.loc["m/cut"].tolist() == row
     (warning,) = warn_of_limits(table.reset_index())
     assert warning.startswith("m/cut: 10.5 % of")
     with caplog.at_level(logging.WARNING):
@@ -56,8 +61,9 @@ def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
         warning.removeprefix("m/")
     ]
     assert caplog.messages[-1] in unescape(page)
-    unknown = pd.DataFrame({"model": ["m"], "ending": ["unknown"], "correct": [False]})
-    assert "Cut [%]" not in tabulate_endings(unknown, "").shown
+    held = {"model": "m", "ending": "unknown", "cut_by": "", "reasoning_hidden": ""}
+    unknown = pd.DataFrame([held | {"acc_uncut": 0.0}])
+    assert "Overflow [%]" not in tabulate_endings(unknown, "").shown
 
 
 def test_a_model_that_runs_elsewhere_or_nowhere_has_no_device(tmp_path):
@@ -93,3 +99,31 @@ def test_the_table_of_runs_says_how_the_model_was_run(tmp_path):
         "abcdef01",
         "512",
     ]
+
+
+def test_much_overflow_bounds_both_scores_and_little_does_not(undrawn, tmp_path):
+    """As if all that was cut were wrong, and as if it were right."""
+    cut_of = {}
+    for model, every in (("much", 4), ("little", 90)):
+        held = [*make_samples([9.5, -0.35, -3.1, -3.2, 2.75], 6, 3)]
+        for number, each in enumerate(held):
+            each["finish_reason"] = "stop"
+            if number % every == 0:
+                each |= {"finish_reason": "length", "outcome": "wrong_max_context", "acc": 0.0}
+        cut_of[model] = -(-len(held) // every) / len(held)
+        write_run(tmp_path, model, held)
+    frame = read_samples(tmp_path)
+    assert frame["acc_uncut"].isna().equals(frame["ending"] == "cut")
+    parts = build_parts({"CogniLoad": frame})
+    pages = build_report(parts)
+    overview = pd.read_csv(BytesIO(pages["tables/overview.csv"])).set_index("model")
+    for model, row in overview.iterrows():
+        assert row["cut_share"] == pytest.approx(cut_of[model])
+        assert row["acc_least"] == row["accuracy"]
+        assert row["acc_most"] == pytest.approx(row["accuracy"] + cut_of[model])
+        assert row["acc_uncut"] == pytest.approx(row["accuracy"] / (1 - cut_of[model]))
+    assert overview.loc["much", "ECL50_most"] > 1.3 * overview.loc["much", "ECL50"]
+    assert math.isnan(overview.loc["little", "ECL50_most"])
+    page = unescape(pages["report.html"].decode())
+    assert page.count("Were all cut ones right, it would solve") == 1
+    assert "ECL50, bounds" in page

@@ -158,7 +158,9 @@ def test_a_message_without_content_is_an_empty_response(message, tmp_path):
     output = {"choices": [{"message": message, "stop_reason": "max_tokens"}]}
     file = pack(tmp_path, output=output)
     frame = read_samples(file, text=True)
-    assert frame[["response", "ending"]].to_numpy().tolist() == [["", "output limit"]]
+    assert frame[["response", "ending", "cut_by"]].to_numpy().tolist() == [
+        ["", "cut", "output limit"]
+    ]
 
 
 def test_the_messages_of_a_prompt_are_joined(tmp_path):

@@ -4,15 +4,8 @@ import math
 
 import pytest
 
-from cogniload_gen.sample import (
-    REASONS,
-    as_count,
-    ending,
-    read_responses,
-    request_limit,
-    split_attempts,
-    was_cut,
-)
+from cogniload_gen.endings import WORDS, ending_of, kind_of
+from cogniload_gen.sample import as_count, read_responses, request_limit, split_attempts
 
 SEEN = {
     "ended": ["stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_calls"],
@@ -28,17 +21,32 @@ SEEN = {
 
 @pytest.mark.parametrize("kind", SEEN)
 def test_a_word_of_a_server_says_how_a_response_ended(kind):
-    assert {ending(word) for word in SEEN[kind]} == {kind}
+    assert {kind_of(word) for word in SEEN[kind]} == {kind}
 
 
 def test_no_word_says_two_things():
-    words = [word.replace("_", "") for group in REASONS.values() for word in group.split()]
+    words = [word.replace("_", "") for group in WORDS.values() for word in group.split()]
     assert len(words) == len({*words})
 
 
-def test_a_response_is_cut_by_any_word_for_it():
-    assert was_cut({"outcome": "wrong_logic", "finish_reason": "MAX_TOKENS"}, ())
-    assert not was_cut({"outcome": "wrong_logic", "finish_reason": "zzz"}, ())
+@pytest.mark.parametrize(("response", "reason", "counts", "ending"), [
+    ("So.", "MAX_TOKENS", (None, None, None), "cut"),
+    ("So.", "zzz", (90, 900, 1000), "cut"),
+    ("So.", None, (90, 900, 1000), "cut"),
+    ("So.", "stop", (90, 900, 1000), "ended"),
+    ("So.", "zzz", (90, 800, 1000), "ended"),
+    ("So.", None, (None, None, None), None),
+    ("So.", "network_error", (90, 800, 1000), None),
+    ("", "length", (None, None, None), "cut"),
+    ("", None, (90, 900, 1000), "cut"),
+    ("", "content_filter", (90, 900, 1000), "filtered"),
+    (" \n", "stop", (90, 0, 1000), "empty"),
+    ("", None, (None, None, None), "empty"),
+])  # fmt: skip
+def test_the_word_goes_before_the_counts(response, reason, counts, ending):
+    names = ("prompt_tokens", "response_tokens", "context_budget")
+    known = dict(zip(names, counts, strict=True))
+    assert ending_of(response, finish_reason=reason, **known) == ending
 
 
 @pytest.mark.parametrize("value", [

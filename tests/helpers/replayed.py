@@ -63,7 +63,8 @@ def replays_of(name):
         limit = response_limit(estimate(row["puzzle"]), CONTEXT_BUDGET)
         response, said = respond(place, row, next(stored)), say(place, limit)
         share = Share(estimate(row["puzzle"]), limit, counted=False)
-        scored = benchmarks.score(response, row, **share.scored(*said[1:]))
+        counts = share.scored(*said[1:])
+        scored = benchmarks.score(response, row, finish_reason=said[0], **counts)
         outcome = scored.outcome.value
         yield Replay(
             name, row["id"], row["puzzle"], response, *said, limit, outcome, scored.correct

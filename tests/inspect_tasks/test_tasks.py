@@ -14,7 +14,7 @@ import pytest
 from harness import manager, random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import TaskState
 from lm_eval import simple_evaluate
@@ -26,6 +26,9 @@ from cogniload_analysis import fit_load_glm
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
+from cogniload_gen.cogniload.solve import is_cogniload
+from cogniload_gen.cogniload.steps.planted import write_trace
+from cogniload_gen.reasoning import Reasoning
 from cogniload_gen.tables import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
@@ -55,13 +58,20 @@ def respond(prompt):
     return response, ["stop", "stop", "length", "stop"][kind], len(prompt) // 4, 30_000 * kind // 2
 
 
+def think(prompt):
+    """Return a reasoning, which both harnesses keep in a field of its own; None for some."""
+    if not is_cogniload(prompt):
+        return "v1 = 2, so v1 + 1 = 3."
+    return write_trace(prompt, 9).response if len(prompt) % 5 else None
+
+
 class Answering(LM):
     """A model of lm-eval that answers as `respond` does."""
 
     def generate_until(self, requests):
         self.asked = {r.doc["id"]: (r.args[0], r.args[1]["max_gen_toks"]) for r in requests}
-        answers = [respond(request.args[0]) for request in requests]
-        return [Response(text, Said(*said)) for text, *said in answers]
+        answers = [(*respond(request.args[0]), think(request.args[0])) for request in requests]
+        return [Response(text, Said(*said, Reasoning(told))) for text, *said, told in answers]
 
     loglikelihood = loglikelihood_rolling = None
 
@@ -72,6 +82,9 @@ def answer(messages, tools, choice, config):
     output = ModelOutput.from_content(
         "mockllm", text, stop_reason="max_tokens" if reason == "length" else reason
     )
+    if told := think(messages[-1].text):
+        parts = [ContentReasoning(reasoning=told), ContentText(text=text)]
+        output.choices[0].message.content = parts
     output.usage = ModelUsage(
         input_tokens=before - 7, input_tokens_cache_read=7, output_tokens=after
     )
@@ -187,9 +200,12 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
     (ours, theirs) = (
         frame.sort_values("id", ignore_index=True).drop(columns=OF_A_RUN)
         for each in ("inspect", "lm_eval")
-        for frame in read_benchmarks(tmp_path / each, ANALYSES).values()
+        for frame in read_benchmarks(tmp_path / each, ANALYSES, text=True).values()
     )
     pd.testing.assert_frame_equal(ours, theirs, check_categorical=False)
+    told = {sample.id: think(sample.input) for sample in log.samples}
+    assert dict(zip(ours["id"], ours["reasoning"], strict=True)) == told
+    assert name != "cogniload" or ours["steps_read"].any()
 
 
 def test_a_limit_that_was_asked_for_only_lowers(tmp_path):
@@ -225,7 +241,7 @@ def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of
         name: metric.value
         for score in log.results.scores
         for name, metric in score.metrics.items()
-        if name.startswith("acc_")
+        if name.startswith("acc_") and name != "acc_uncut"
     }
     assert len(ours) == 7
     assert ours == {name: results[f"{name},none"] for name in ours}

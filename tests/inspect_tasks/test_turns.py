@@ -7,7 +7,7 @@ from command_line import refusal
 from harness import random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
 from tracker import track
@@ -121,3 +121,28 @@ def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, c
     task = ("--model", "dummy", "--tasks", "cogniload_turns")
     message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns"
     assert refusal(capsys, "eval", *task, "--output_path", tmp_path) == message
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_earlier_reasoning_is_sent_back_if_it_is_asked_for(kept, tmp_path):
+    """Of the model's own replies, and recorded."""
+    seen = []
+
+    def think(messages, tools, choice, config):
+        replies = [message for message in messages if message.role == "assistant"]
+        seen.append([[part.type for part in reply.content] for reply in replies])
+        output = ModelOutput.from_content("mockllm", "Nothing.")
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1)
+        output.message.content = [ContentReasoning(reasoning="Hm."), ContentText(text="Nothing.")]
+        return output
+
+    task = tasks.cogniload_turns(
+        k=4, history="own", keep_reasoning=kept, d=1, N=8, rho=50, num_puzzles=1
+    )
+    model = get_model("mockllm/model", custom_outputs=think, memoize=False)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    assert seen == [[], [["reasoning", "text"] if kept else ["text"]]]
+    (sample,) = log.samples
+    assert sample.scores["score_turns"].metadata["keep_reasoning"] is kept

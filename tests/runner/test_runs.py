@@ -193,3 +193,18 @@ def test_any_name_of_a_model_has_a_folder(server, tmp_path, name):
     assert command("eval", "--merge", out)[0] == 0
     assert len([*tmp_path.rglob("results_*.json")]) == 1
     assert [*tmp_path.iterdir()] == [out]
+
+
+@pytest.mark.parametrize(("given", "warned"), [
+    ({"chat_template_args": {"enable_thinking": False}}, "enable_thinking=False in"),
+    ({"chat_template_args": {"enable_thinking": True}}, "enable_thinking=True,think_end_token="),
+    ({"chat_template_args": {"enable_thinking": False}, "enable_thinking": False}, ""),
+    ({"chat_template_args": {"x": 1}}, ""),
+])  # fmt: skip
+def test_thinking_that_lm_eval_will_ignore_is_warned_of(tmp_path, given, warned):
+    """Before a run of its vLLM model, which is not installed here."""
+    words = ("--model", "vllm", "--model_args", json.dumps({"pretrained": "m"} | given))
+    code, _, err = command("eval", "--output_path", tmp_path, "--tasks", "cogniload_mini", *words)
+    assert code == 2
+    assert ("ignores enable_thinking" in err) == bool(warned)
+    assert warned in err

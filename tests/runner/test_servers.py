@@ -17,7 +17,10 @@ from eval_command import (
     whole_lines,
 )
 
+from cogniload_gen import solve
+from cogniload_gen.sample import score_attempts
 from lm_eval_tasks import server as client
+from lm_eval_tasks.tasks import TASKS
 
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
 
@@ -94,6 +97,107 @@ def test_what_is_usable_is_used(server, tmp_path, kind):
         known = [sample.get(name) for name in ("backend_prompt_tokens", "response_tokens")]
         assert known == ([90, 9] if counts is None else counts), facts
         assert sample["outcome"], over
+
+
+THOUGHT = "At first, as the puzzle says.\nSo nothing changes."
+
+SHAPES = [
+    {"content": f"<think>\n{THOUGHT}\n</think>\n\nSO"},
+    {"content": f"{THOUGHT}\n</think>\n\nSO"},
+    {"content": "SO", "reasoning": THOUGHT, "reasoning_content": THOUGHT},
+    {"content": "SO", "reasoning_details": [text(THOUGHT, "reasoning.text")]},
+    {"content": [{"type": "thinking", "thinking": [text(THOUGHT)]}, text("SO")]},
+    {"content": "SO", "thinking_blocks": [{"type": "thinking", "thinking": THOUGHT}]},
+]
+
+
+def in_shape(number, request, **choice):
+    """An answer whose reasoning is in some place."""
+    said = respond(prompts_of(request)[0])
+    message = json.loads(json.dumps(SHAPES[number]).replace("SO", json.dumps(said)[1:-1]))
+    return {"choices": [{"index": 0, "finish_reason": "stop", "message": message} | choice]}
+
+
+@pytest.mark.parametrize("ends", ["", "</think>"])
+def test_a_reasoning_is_kept_wherever_the_server_puts_it(server, tmp_path, ends):
+    """Each in a run of its own: the samples are alike, also with lm-eval's `think_end_token`."""
+    runs = []
+    for number in range(len(SHAPES)):
+        server.instead = lambda request, number=number: in_shape(number, request)
+        settings = {"think_end_token": ends} if ends else {}
+        assert command(*arguments(server, tmp_path / str(number), **settings))[0] == 0
+        samples = read(tmp_path / str(number))[1]
+        assert {sample["reasoning"] for sample in samples} == {THOUGHT}
+        assert {sample["ending"] for sample in samples} == {"ended"}
+        names = ("acc", "acc_uncut", "overflow", "outcome", "steps_read")
+        runs.append([[sample[name] for name in names] for sample in samples])
+    assert all(run == runs[0] for run in runs)
+    assert {acc for acc, *_ in runs[0]} == {0, 1}
+
+
+def test_each_attempt_keeps_its_reasoning(server, tmp_path):
+    count = iter(range(9))
+    server.instead = lambda request: (
+        in_shape(2, request)
+        | {"choices": [{"message": {"content": "So.", "reasoning": f"Take {next(count)}."}}]}
+    )
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    thrice = f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
+    (folder / "thrice.yaml").write_text(thrice, "utf-8")
+    given = ("--limit", 1, "--include_path", folder)
+    code, _, err = command(*arguments(server, tmp_path / "run", *given, tasks="thrice"))
+    assert code == 0, err
+    (sample,) = read(tmp_path / "run")[1]
+    attempts = score_attempts(sample)
+    assert [each["reasoning"] for each in attempts] == ["Take 0.", "Take 1.", "Take 2."]
+
+
+def test_a_hidden_reasoning_is_not_read_and_its_share_is_named(server, tmp_path):
+    summary = {"reasoning_details": [text("S.", "reasoning.summary")], "reasoning": "S."}
+    counted = {"completion_tokens_details": {"reasoning_tokens": 7}}
+    server.instead = lambda request: in_shape(2, request) | {"usage": TOKENS | counted}
+    server.once = [
+        {"choices": [{"message": {"content": "After 1: blue hat."} | hidden}]} | usage
+        for hidden, usage in ((summary, {}), ({}, {"usage": TOKENS | counted}))
+    ]
+    assert command(*arguments(server, tmp_path))[0] == 0
+    samples = read(tmp_path)[1]
+    hidden = [sample.get("reasoning_hidden") for sample in samples]
+    assert sorted(filter(None, hidden)) == ["summary", "withheld"]
+    read_of = [sample["steps_read"]["read"] for sample in samples if sample.get("reasoning_hidden")]
+    assert read_of == [False, False]
+
+
+def test_four_endings_and_two_scores(server, tmp_path):
+    """In samples and in lm-eval's table; a response that a limit cut is wrong by the paper."""
+    said = ["length", "MAX_TOKENS", "stop", "content_filter", "eos", "a new word"]
+    wanted = ["cut", "cut", "empty", "filtered", "ended", "ended"]
+    number = iter(range(DOCUMENTS))
+    seen = {}
+
+    def ended(request):
+        (prompt,) = prompts_of(request)
+        place = next(number) % len(said)
+        text = "" if wanted[place] == "empty" else f"In the end it is {solve(prompt)}."
+        seen[prompt] = wanted[place]
+        choice = {"finish_reason": said[place], "message": {"content": text}}
+        return {"choices": [choice], "usage": TOKENS}
+
+    server.instead = ended
+    code, out, _ = command(*arguments(server, tmp_path))
+    assert code == 0
+    results, samples = read(tmp_path)
+    assert {sample["doc"]["puzzle"]: sample["ending"] for sample in samples} == seen
+    for sample in samples:
+        right = sample["ending"] in ("ended", "filtered")
+        assert sample["acc"] == right
+        assert sample["acc_uncut"] == (None if sample["ending"] == "cut" else right)
+        assert (sample["outcome"] == "wrong_max_context") == (not right)
+    scores = results["results"]["cogniload_mini"]
+    scores = [scores[f"{name},none"] for name in ("acc", "acc_uncut", "overflow")]
+    assert scores == [1 / 2, 3 / 4, 1 / 3]
+    assert "overflow" in out
 
 
 def test_no_request_has_an_empty_stop(server, tmp_path):

@@ -25,7 +25,7 @@ def test_every_metric_is_declared(task):
     loaded, score = load(task), cogniload if task.startswith("cogniload") else factor
     doc = loaded.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
     declared = [metric["metric"] for metric in loaded.config.metric_list]
-    named = {"outcome"}  # in a sample alone
+    named = {"outcome", "ending", "reasoning"}  # in a sample alone
     assert {*score.process_results(doc, ["x"])} - named == {*declared}
     assert len({*declared}) == len(declared)
 

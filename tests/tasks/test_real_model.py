@@ -47,3 +47,28 @@ def test_whole_prompts_reach_the_model(smollm2, prompts_seen, chat):
         sample = prompts[smollm2.tokenizer.decode(ids)]
         assert sample["doc"]["puzzle"] in sample["arguments"][0][0]
         assert sample["prompt_tokens"] == len(ids)
+
+
+@pytest.mark.parametrize("kind", ["a text", "a number"])
+def test_what_stands_before_think_end_token_is_kept(smollm2, monkeypatch, kind):
+    """lm-eval throws it away; the scored response stays what it cuts out, and all tokens count."""
+
+    def run(end):
+        monkeypatch.setattr(smollm2, "think_end_token", end)
+        found = simple_evaluate(
+            smollm2, tasks=["cogniload_mini"], task_manager=manager(cogniload=PUZZLES),
+            gen_kwargs={"max_gen_toks": 24}, bootstrap_iters=1, apply_chat_template=True,
+        )  # fmt: skip
+        return found["samples"]["cogniload_mini"]
+
+    whole = {sample["doc_id"]: sample for sample in run(None)}
+    number = smollm2.tok_encode(whole[0]["resps"][0][0], add_special_tokens=False)[5]
+    end = smollm2.tokenizer.decode([number])
+    for sample in run(end if kind == "a text" else number):
+        text = whole[sample["doc_id"]]["resps"][0][0]
+        before, found, response = text.rpartition(end)
+        assert sample["resps"][0][0] == response.lstrip()
+        assert sample["reasoning"] == (before.strip() or None if found else None)
+        counted = whole[sample["doc_id"]]["response_tokens"]
+        assert abs(sample["response_tokens"] - counted) <= 3
+    assert whole[0]["reasoning"] is None

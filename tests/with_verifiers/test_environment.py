@@ -46,7 +46,7 @@ def same_rows(name, count):
     return [row for table in tables for row in table.to_pylist()][:count]
 
 
-def scored(task, response, usage=None, asked=None):
+def scored(task, response, usage=None, asked=None, reason=None):
     """Return the trace of a response (or of none), scored from what a server is sent."""
     data = type(task.data).model_validate(task.data.model_dump())
     task = type(task)(data, task.config)
@@ -58,7 +58,8 @@ def scored(task, response, usage=None, asked=None):
         MessageNode(parent=0, message=AssistantMessage(content=response or ""), sampled=True),
     ][: 1 + (response is not None)]
     limit = data.response_limit if asked is None else asked
-    call = ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)
+    about = {"usage": usage, "finish_reason": reason}
+    call = ModelCall(node=1, sampling=Sampling(max_tokens=limit), **about)
     trace.calls = [] if response is None else [call]
     asyncio.run(task.score(trace))
     return trace
@@ -98,7 +99,7 @@ def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harnes
         if each.prompt_tokens is not None:
             counts = {"completion_tokens": each.response_tokens}
             usage = Usage(prompt_tokens=each.prompt_tokens, **counts)
-        trace = scored(task, each.response, usage)
+        trace = scored(task, each.response, usage, reason=each.finish_reason)
         assert trace.info["score"]["outcome"] == each.outcome, each.id
         assert trace.metrics["acc"] == each.correct, each.id
         assert (
@@ -184,6 +185,56 @@ def test_the_eval_command_evaluates_a_served_model(tmp_path):
         assert trace["info"]["score"]["response_tokens"] == len(response.split())
         outcomes[trace["info"]["score"]["outcome"]] += 1
     assert len(outcomes) == 2
+
+
+THOUGHT = "Statement 1 changes nothing.\nStatement 2: so it stays."
+
+
+@pytest.mark.parametrize("place", ["reasoning", "reasoning_content", "reasoning_details", ""])
+def test_a_reasoning_is_read_wherever_the_server_puts_it(place, tmp_path):
+    """And not scored; without a place, it stands in the response."""
+
+    def answer(request):
+        (message,) = request["messages"]
+        said = respond(message["content"])
+        held = {place: THOUGHT, "content": said}
+        if place == "reasoning_details":
+            held[place] = [{"type": "reasoning.text", "text": THOUGHT}]
+        if not place:
+            held = {"content": f"<think>\n{THOUGHT}\n</think>\n\n{said}"}
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant"} | held}
+        return {"choices": [choice]}
+
+    given = ("--env.taskset.d", 1, "--env.taskset.N", 5, "--env.taskset.rho", 50)
+    with serving() as server:
+        server.instead = answer
+        traces = evaluate(server, 6, *given, folder=tmp_path)
+    for trace in traces:
+        data, sample = trace["task"]["data"], trace["info"]["score"]
+        row, said = data["row"] | {"puzzle": data["prompt"]}, respond(data["prompt"])
+        assert (sample["reasoning"], sample["ending"]) == (THOUGHT, "ended")
+        assert sample["acc"] == benchmarks.score(said, row).correct
+        steps = benchmarks.read_steps(said, row, THOUGHT)
+        assert [sample["steps_read"][name] for name in ("read", "error")] == [
+            steps.read,
+            steps.error,
+        ]
+        assert trace["rewards"]["steps"]["score"] == step_score(said, row, THOUGHT)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_earlier_reasoning_is_sent_back_if_it_is_asked_for(kept, tmp_path):
+    given = {"d": 3, "N": 10, "rho": 50, "k": 5, "keep-reasoning": str(kept).lower()}
+    arguments = [part for name, value in given.items() for part in (f"--env.taskset.{name}", value)]
+    message = {"role": "assistant", "content": "Nothing.", "reasoning_content": THOUGHT}
+    with serving() as server:
+        server.reply = lambda _: ""  # the solver knows no turns
+        server.instead = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+        traces = evaluate(server, 1, *arguments, folder=tmp_path)
+        last = server.requests[-1]["messages"]
+    assert [one["role"] for one in last] == ["user", "assistant", "user"]
+    assert (last[1].get("reasoning_content") == THOUGHT) == kept
+    assert traces[0]["info"]["score"]["keep_reasoning"] == kept
 
 
 def test_turns_that_never_came_earn_nothing():

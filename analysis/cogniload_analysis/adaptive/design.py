@@ -21,9 +21,8 @@ import numpy as np
 from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.display.tables import beyond
 from cogniload_analysis.frame import column, read_count
-from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_choice, check_integer
-from cogniload_gen.sample import ending
+from cogniload_gen.sample import read_ending
 
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
 PILOT = 64
@@ -442,16 +441,9 @@ class Adaptive:
         return until
 
 
-def _is_cut(sample: Row) -> bool:
-    return (
-        str(sample["outcome"]).endswith("max_context")
-        or ending(sample.get("finish_reason")) == "cut"
-    )
-
-
 FACTS = (
     column("index", "float64", lambda sample: read_count(sample["doc"], "index")),
-    column("cut", bool, _is_cut),
+    column("cut", bool, lambda sample: read_ending(sample) == "cut"),
 )
 """The columns of a frame from which a run is replayed, beside loads and correct."""
 

@@ -22,6 +22,8 @@ from cogniload_analysis.cogniload.sections.ranking import (
 )
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.display.page import Findings, Section, name_file
+from cogniload_analysis.display.verdict import MUCH_CUT
+from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -46,7 +48,13 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     breaking, first_errors = breaks_section(frame, names)
     adaptive, curves = adaptive_section(adaptive_runs, names)
     ranking = ranking_table(glms, capacities)
-    overview = overview_table(frame, glms, capacities, ranking)
+    shares = ending_table(frame).set_index("model")["cut_share"]
+    lenient = {
+        model: fit_run(rows.assign(correct=rows["correct"] | (rows["ending"] == CUT)))
+        for model, rows in responses.items()
+        if shares[model] > MUCH_CUT
+    }
+    overview = overview_table(frame, glms, capacities, ranking, lenient)
     runs = tabulate_overview(overview)
     verdicts = []
     for row in overview.to_dict("records"):

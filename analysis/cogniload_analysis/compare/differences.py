@@ -25,10 +25,12 @@ from cogniload_analysis.display.tables import (
     set_number,
     text,
 )
-from cogniload_analysis.display.verdict import show_level
+from cogniload_analysis.display.verdict import MUCH_CUT, show_level
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
+
+Difference = dict[str, object]
 
 ENOUGH_IN_COMMON = 0.5
 """Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
@@ -112,7 +114,7 @@ class Comparison:
         holm = " after Holm's correction" * (len(self.overall) > 1)
         sentences: list[str] = []
         for row in self.overall.to_dict("records"):
-            sentences += _say_accuracy(row, holm)
+            sentences += [*_say_accuracy(row, holm), *_say_uncut(row)]
             if len(self.measures):
                 of_pair = self.measures[["first", "second"]] == [row["first"], row["second"]]
                 sentences += _say_measures(self.measures[of_pair.all(axis=1)])
@@ -160,8 +162,10 @@ def compare_pairs_of_models(frame: pd.DataFrame, analysis: Analysis, pairs: Pair
     if accuracy.empty:
         return Comparison(accuracy, pd.DataFrame(), analysis.loads)
     overall = accuracy["load"] == ""
-    parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
     compared = [*accuracy[["first", "second"]].drop_duplicates().itertuples(index=False)]
+    uncut = pd.DataFrame([_compare_uncut(frame, pair, loads) for pair in compared])
+    accuracy = accuracy.join(uncut.set_index(accuracy.index[overall]))
+    parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
     measures = _adjust(analysis.compare(frame, compared))
     return Comparison(pd.concat(parts, ignore_index=True), measures, analysis.loads)
 
@@ -227,6 +231,21 @@ def _compare_pair(
             asked = (answered[load] == level).sum() if load else len(answered)
             left_out = {"left_out": int(asked) - len(here[0]) if paired else 0}
             yield {"load": load, "level": level} | _difference(here[0], here[1], method) | left_out
+
+
+def _compare_uncut(frame: pd.DataFrame, pair: tuple[str, str], loads: pd.DataFrame) -> Difference:
+    """Return the overflow of two runs, and their difference in accuracy without what was cut."""
+    if "acc_uncut" not in frame:
+        return {}
+    cut = frame["acc_uncut"].isna().groupby(frame["model"]).mean()
+    overflow = {"first_overflow": cut[pair[0]], "second_overflow": cut[pair[1]]}
+    kept = frame[frame["model"].isin(pair)].dropna(subset="acc_uncut").groupby(["id", "model"])
+    shares, attempts = (
+        of.unstack().reindex(columns=[*pair]) for of in (kept["acc"].mean(), kept.size())
+    )
+    apart = next(_compare_pair(shares, attempts, loads), {})
+    names = ("difference", "low", "high", "p")
+    return overflow | {f"uncut_{name}": apart.get(name, np.nan) for name in names}
 
 
 def _in_common_cells(shares: pd.DataFrame, loads: pd.DataFrame) -> list[pd.DataFrame]:
@@ -311,6 +330,24 @@ def detectable(low: float, high: float) -> float:
     return float(
         (high - low) / 2 * (1 + norm.ppf(statistics.POWER) / norm.ppf((1 + CONFIDENCE) / 2))
     )
+
+
+def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
+    """Say which of the two scores differs, where a limit cut many responses of either run."""
+    first, second = row["first"], row["second"]
+    cut = [row.get(f"{side}_overflow", 0) for side in ("first", "second")]
+    if not max(cut) > MUCH_CUT or np.isnan(row["uncut_difference"]):
+        return
+    shares = f"{100 * cut[0]:.1f} % of the responses of {first}, {100 * cut[1]:.1f} % of {second}"
+    differs = [row[name] < statistics.SIGNIFICANT for name in ("p_holm", "uncut_p")]
+    which = "Both scores differ" if all(differs) else "Neither score differs"
+    if differs[0] != differs[1]:
+        which = f"Only the accuracy {'with' if differs[0] else 'without'} cut responses differs"
+    apart, ends = 100 * row["uncut_difference"], (row["uncut_low"], row["uncut_high"])
+    source = f"95 % interval {points_interval(1)(*ends)} points, p {_equals(row['uncut_p'])}"
+    yield f"Overflow: a limit cut {shares}."
+    more = "more" if apart >= 0 else "fewer"
+    yield f"{which}: without them, {first} solves {abs(apart):.1f} points {more} ({source})."
 
 
 def _equals(p: float) -> str:

@@ -27,9 +27,25 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     chance = frame["chance"].mean() if "chance" in frame else math.nan
     accuracy, low, high = (100 * share for share in (correct / responses, low, high))
     guesses = "" if math.isnan(chance) else f"; guesses would solve {100 * chance:.1f} %"
-    limit = f" A limit cut {100 * cut:.1f} % of its responses." if cut > 0 else ""
     ends = f"95 % interval {low:.1f} to {high:.1f}"
-    return f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}.{limit}"
+    solved = f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}."
+    return " ".join(filter(None, (solved, say_cut(frame, cut))))
+
+
+MUCH_CUT = 0.02
+"""Above this share of responses cut, a report says between which bounds the scores lie."""
+
+
+def say_cut(frame: pd.DataFrame, cut: float) -> str:
+    """Say which share of the responses limits `cut`, and what that may hide; "" for none."""
+    if not cut > 0:
+        return ""
+    said = f"A limit cut {100 * cut:.1f} % of its responses (Overflow)."
+    right, most = frame["acc_uncut"].mean(), frame["acc_uncut"].fillna(1).mean()
+    if cut <= MUCH_CUT or math.isnan(right):
+        return said
+    others = f"Of the others it solves {100 * right:.1f} %."
+    return f"{said} {others} Were all cut ones right, it would solve {100 * most:.1f} %."
 
 
 UNBROKEN = "No load is known to break it: accuracy falls with none by more than chance explains."

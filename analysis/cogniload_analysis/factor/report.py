@@ -15,13 +15,14 @@ from cogniload_analysis.display.tables import (
     accuracy_table,
     count_outcomes,
     describe_tokens,
+    percent,
     tokens,
 )
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.matters import load_effects
-from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -113,6 +114,8 @@ def errors_section(frame: pd.DataFrame) -> Section:
             **CONDITIONS,
             "responses": "Responses",
             **ACCURACY,
+            "acc_uncut": ("Acc, uncut [%]", percent),
+            "overflow": ("Overflow [%]", percent),
             **{outcome.value: outcome.value.replace("_", "-") for outcome in FactorOutcome},
             "prompt_tokens_mean, prompt_tokens_p90": ("Prompt", tokens),
             "response_tokens_mean, response_tokens_p90": ("Output", tokens),
@@ -134,5 +137,8 @@ def response_table(frame: pd.DataFrame) -> pd.DataFrame:
     responses = counts.sum(axis=1)
     low, high = wilson_interval(counts["correct"], responses)
     shares = pd.DataFrame({"accuracy": counts["correct"] / responses, "low": low, "high": high})
+    of_condition = frame.groupby([*CONDITION], observed=True)
+    shares["acc_uncut"] = of_condition["acc_uncut"].mean()
+    shares["overflow"] = of_condition["ending"].agg(lambda ending: (ending == CUT).mean())
     told = counts.assign(responses=responses).join([shares, describe_tokens(frame, *CONDITION)])
     return told.reset_index()

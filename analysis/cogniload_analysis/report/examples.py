@@ -10,7 +10,14 @@ from cogniload_analysis.analysis import Analysis, Break
 from cogniload_analysis.samples.files import read_line
 from cogniload_gen.benchmark import Score
 from cogniload_gen.files import MALFORMED, show_controls
-from cogniload_gen.sample import Sample, read_responses, score_attempts, score_sample
+from cogniload_gen.reasoning import split, whole
+from cogniload_gen.sample import (
+    Sample,
+    read_reasoning,
+    read_responses,
+    score_attempts,
+    score_sample,
+)
 
 FAILURES, SUCCESSES = 10, 4
 # Multiples of the golden ratio fill an interval evenly, however many there are.
@@ -48,7 +55,8 @@ def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list
 def describe_response(row: Any, analysis: Analysis) -> Example:
     """Return a response as the page shows it, from its row in a benchmark's frame."""
     sample = score_attempts(read_line(row.file, row.offset))[row.take]
-    response = read_responses(sample)[0]
+    apart, told = split(read_responses(sample)[0]), read_reasoning(sample)
+    text = whole(apart.response, told.text)
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
     if len(texts["puzzle"]) > 2 * PUZZLE_END:
@@ -57,11 +65,11 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
         )
     scored = score_again(sample)
     texts["why"] = scored.explanation if scored else ""
-    broken = analysis.find_break(response, sample["doc"], row)
-    marks = {
-        "evidence": (scored and scored.evidence) or (0, 0),
-        "step": find_step(response, broken),
-    }
+    broken = None if told.hidden else analysis.find_break(text, sample["doc"], row)
+    shift = len(text) - len(apart.response) - apart.start
+    first, last = (scored and scored.evidence) or (0, 0)
+    marks = {"evidence": (first + shift, last + shift) if last else (0, 0)}
+    marks["step"] = find_step(text, broken)
     return {name: show_controls(text) for name, text in texts.items()} | {
         "kind": "example",
         "name": f"{analysis.prefix}response-{row.Index}",
@@ -70,9 +78,9 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
         "load": analysis.describe_load(row),
         "bucket": row.outcome,
         "meaning": analysis.meanings.get(row.outcome, row.outcome),
-        "ending": row.ending,
-        "omitted": max(0, len(response) - RESPONSE_END),
-        "parts": [(show_controls(text), mark) for text, mark in split_end(response, marks)],
+        "ending": row.cut_by or row.ending,
+        "omitted": max(0, len(text) - RESPONSE_END),
+        "parts": [(show_controls(part), mark) for part, mark in split_end(text, marks)],
         "where": broken.where if broken else "",
         "states": [tuple(map(show_controls, state)) for state in broken.states] if broken else [],
     }

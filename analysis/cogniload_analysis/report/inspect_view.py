@@ -26,18 +26,20 @@ from cogniload_analysis.samples.inspect_logs import OURS
 from cogniload_analysis.samples.read import holds
 from cogniload_analysis.samples.runs import describe_run
 from cogniload_gen.checks import require
+from cogniload_gen.endings import kind_of
 from cogniload_gen.files import show_controls, whole_file
+from cogniload_gen.reasoning import split
 from cogniload_gen.sample import (
     COUNTS,
     as_count,
-    ending,
     naming,
+    read_reasoning,
     read_responses,
     request_settings,
     score_attempts,
 )
 
-TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
+TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target", "reasoning")
 """Fields of a sample that a log holds elsewhere than in the score's metadata."""
 
 STOP_REASONS = {"cut": "max_tokens", "ended": "stop", "filtered": "content_filter"}
@@ -128,13 +130,19 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
     from inspect_ai import log, model, scorer
 
     puzzle, response = sample["doc"], read_responses(sample)[0]
+    thought = read_reasoning(sample).text
     prompt = str(puzzle.get("puzzle") or "")
     spent, answered = (as_count(sample.get(name)) or 0 for name in COUNTS)
     usage = model.ModelUsage(
         input_tokens=spent, output_tokens=answered, total_tokens=spent + answered
     )
-    answer = model.ChatMessageAssistant(content=response)
-    stopped: Any = STOP_REASONS.get(str(ending(sample.get("finish_reason"))), "unknown")
+    shown = split(response)
+    parts: Any = shown.response
+    if thought:
+        told = model.ContentReasoning(reasoning=thought)
+        parts = [told, model.ContentText(text=shown.response)]
+    answer = model.ChatMessageAssistant(content=parts)
+    stopped: Any = STOP_REASONS.get(str(kind_of(sample.get("finish_reason"))), "unknown")
     choice = model.ChatCompletionChoice(message=answer, stop_reason=stopped)
     # Its prompt, which a log holds once, is left out.
     arguments = {"gen_args_0": {"arg_1": request_settings(sample)}}

@@ -17,6 +17,7 @@ from typing import Any
 from cogniload_analysis.frame import members
 from cogniload_gen.checks import require
 from cogniload_gen.files import read_words
+from cogniload_gen.reasoning import of_message
 from cogniload_gen.sample import naming
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
@@ -24,6 +25,9 @@ LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", 
 
 OURS = "lm_eval"
 """The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
+
+HELD = ("id", "input", "target", "metadata", "output")
+"""What is read of a sample besides its scores."""
 
 ATTACHMENT = "attachment://"
 
@@ -125,16 +129,20 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
     score = next((each for each in metrics if "outcome" in each), None)
     if score is None:
         raise ValueError(f"the metadata of a score must hold an outcome, got {brief([*scores])}")
-    attachments, output = members(held, "attachments"), members(held, "output")
+    held = _attach({name: held.get(name) for name in HELD}, members(held, "attachments"))
+    output, prompt = members(held, "output"), held["input"]
     choice = next(iter(output.get("choices") or ()), None) or {}
-    response = _join(members(choice, "message").get("content"), attachments)
-    usage, prompt = members(output, "usage"), held.get("input")
+    message, usage = members(choice, "message"), members(output, "usage")
+    response = _join(message.get("content"))
     if isinstance(prompt, list):
-        prompt = "\n\n".join(_join(message.get("content"), attachments) for message in prompt)
-    puzzle = {"id": held.get("id"), "answer": held.get("target")}
-    puzzle |= {"puzzle": _join(prompt, attachments)} | members(held, "metadata")
+        prompt = "\n\n".join(_join(message.get("content")) for message in prompt)
+    puzzle = {"id": held["id"], "answer": held["target"], "puzzle": _join(prompt)}
+    puzzle |= members(held, "metadata")
+    thought = of_message(message, usage.get("reasoning_tokens"))
     return {
         "filter": "none",
+        "reasoning": thought.text,
+        "reasoning_hidden": thought.hidden,
         "prompt_tokens": usage.get("input_tokens"),
         "response_tokens": usage.get("output_tokens"),
         "finish_reason": choice.get("stop_reason"),
@@ -145,8 +153,16 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _join(content: Any, attachments: dict[str, str]) -> str:
-    """Return the text of a message's content, whose long parts a log keeps as attachments."""
+def _attach(held: Any, attachments: dict[str, str]) -> Any:
+    """Return what a log holds with the long texts that it keeps as attachments."""
+    if isinstance(held, dict):
+        return {name: _attach(part, attachments) for name, part in held.items()}
+    if isinstance(held, list):
+        return [_attach(part, attachments) for part in held]
+    return attachments.get(held.removeprefix(ATTACHMENT), held) if isinstance(held, str) else held
+
+
+def _join(content: Any) -> str:
+    """Return the text of a message's content."""
     parts = content if isinstance(content, list) else [{"text": content}]
-    texts = [text for part in parts if isinstance(text := part.get("text"), str)]
-    return "".join(attachments.get(text.removeprefix(ATTACHMENT), text) for text in texts)
+    return "".join(text for part in parts if isinstance(text := part.get("text"), str))

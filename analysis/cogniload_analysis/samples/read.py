@@ -16,13 +16,15 @@ from cogniload_analysis.frame import read_count
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import find_samples, locate, read_samples
 from cogniload_analysis.samples.runs import Run, describe_run, name_runs
-from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
+from cogniload_analysis.samples.stop_reasons import CUT, ENDINGS, describe_ending
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls
+from cogniload_gen.reasoning import split
 from cogniload_gen.sample import (
     COUNTS,
     Sample,
     naming,
+    read_reasoning,
     read_responses,
     score_attempts,
     spent_tokens,
@@ -58,10 +60,13 @@ def read_benchmarks(
     from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,
     response_tokens and context_budget (NaN where unknown, as the seed),
     spent_prompt_tokens and spent_response_tokens (of an attempt of several its share),
-    ending ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"),
-    chance (1 / options; NaN without options), the benchmark's own facts, with `text` the response,
-    file and offset, by which `read_line` finds the texts, and take (which of a sample's attempts it
-    is, from 0). Raises FileNotFoundError for a path that isn't there, and ValueError for a label
+    ending ("ended" by itself, "cut", "filtered", "empty" although nothing cut it, or "unknown"),
+    cut_by (an "output limit" below the budget or the "window"; "" for others), acc (1 or 0),
+    acc_uncut (NaN for a response that was cut), reasoning_hidden (why its reasoning can't be read;
+    "" if it can), chance (1 / options; NaN without options), the benchmark's own facts, with `text`
+    the response and its reasoning (None without), file and offset, by which `read_line` finds the
+    texts, and take (which of a sample's attempts it is, from 0). Raises FileNotFoundError for a
+    path that isn't there, and ValueError for a label
     that is no name, when the paths hold no responses to the benchmarks, or when a line can't be
     read (file and line number are named).
     """
@@ -147,9 +152,13 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
     types: dict[str, Any] = {load.name: load.dtype for load in analysis.loads}
     types["outcome"] = pd.CategoricalDtype([each.value for each in analysis.outcomes])
     types["ending"] = pd.CategoricalDtype([*ENDINGS])
+    types |= dict.fromkeys(["cut_by", "reasoning_hidden"], "category")
     types |= dict.fromkeys(["id", "file", "setting", *ordered[0][1].columns], "category")
     facts = {name: dtype for group in analysis.facts for name, dtype in group.types.items()}
     whole = whole.astype(types | {name: dtype for name, dtype in facts.items() if dtype})
+    if text:  # pandas would have a NaN for none
+        held = whole["reasoning"]
+        whole["reasoning"] = held.astype(object).where(held.notna(), None)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
 
@@ -161,7 +170,9 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
         with naming(where):
             for take, attempt in enumerate(score_attempts(sample)):
                 row = _read_row(attempt, analysis)
-                row |= {"response": read_responses(attempt)[0]} if text else {}
+                if text:
+                    about = {"reasoning": read_reasoning(attempt).text}
+                    row |= about | {"response": split(read_responses(attempt)[0]).response}
                 rows.append(row | {"file": str(run.file), "offset": offset, "take": take})
     logged = inspect_logs.is_log(run.file)
     lost = inspect_logs.count_log_samples(run.file) - len(rows) if logged else 0
@@ -176,11 +187,14 @@ def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:
     row |= zip(names, analysis.read_loads(puzzle), strict=True)
     if outcome not in correct:
         raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
-    row |= {"correct": correct[outcome], "outcome": outcome}
+    right = correct[outcome]
+    row |= {"correct": right, "outcome": outcome, "acc": int(right)}
     row |= {name: read_count(sample, name) for name in COUNTS}
     row |= zip(SPENT_TOKENS, spent_tokens(sample) or (math.nan, math.nan), strict=True)
     row |= {"context_budget": read_count(puzzle, "context_budget")}
-    row |= {"ending": read_ending(sample), "chance": read_chance(puzzle)}
+    row |= describe_ending(sample) | {"chance": read_chance(puzzle)}
+    row |= {"acc_uncut": math.nan if row["ending"] == CUT else float(right)}
+    row |= {"reasoning_hidden": read_reasoning(sample).hidden or ""}
     for group in analysis.facts:
         row |= zip(group.types, group.read(sample), strict=True)
     return row

@@ -119,11 +119,13 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
     texts = ("chat_template", "system_instruction")
     hashes = {name: config.get(name) for name in ("model_sha", "peft_sha", "delta_sha")}
     hashes |= {name: results.get(f"{name}_sha") for name in texts}
+    asked = members(config, "gen_kwargs")
     held = {
         "backend": config.get("model") or results.get("model_source"),
         **_read_arguments(config),
         **{name: str(value or "")[:8] for name, value in hashes.items()},
         **generation,
+        "output limit": next((asked[name] for name in LIMITS if asked.get(name)), ""),
     }
     nothing: tuple[Any, ...] = (None, "", [], results.get("model_name"))
     return {
@@ -167,14 +169,19 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
 def _read_arguments(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,...
 
-    Its dtype is that which it had in the end.
+    They are those that took effect: a plain `enable_thinking` goes before one in
+    `chat_template_args`, which lm-eval's vLLM model ignores even without a plain one; and the dtype
+    is that which the model had in the end.
     """
     arguments = config.get("model_args")
     if not isinstance(arguments, dict):
         pairs = (part.partition("=") for part in str(arguments or "").split(","))
         arguments = {name.strip(): value for name, equals, value in pairs if equals}
+    nested = members(arguments, "chat_template_args")
+    if config.get("model") == "vllm" or arguments.get("enable_thinking") is not None:
+        nested = {name: nested[name] for name in nested if name != "enable_thinking"}
     dtype = str(config.get("model_dtype") or arguments.get("dtype") or "")
-    return arguments | {"dtype": dtype.removeprefix("torch.")}
+    return arguments | {"dtype": dtype.removeprefix("torch."), "chat_template_args": nested}
 
 
 def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

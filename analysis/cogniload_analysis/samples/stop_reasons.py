@@ -1,6 +1,7 @@
-"""What limited a response: it ended by itself, hit an output limit, or filled the window."""
+"""How responses ended: by themselves, cut, filtered or empty; and what cut them."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,64 +9,57 @@ import pandas as pd
 from cogniload_analysis.display.tables import MODEL, Table, percent
 from cogniload_analysis.frame import read_count
 from cogniload_gen.benchmark import Row
-from cogniload_gen.budget import STOP_MARGIN, is_cut_off, step_of
-from cogniload_gen.sample import COUNTS, ending, request_limit
+from cogniload_gen.budget import step_of
+from cogniload_gen.sample import COUNTS, read_ending, request_limit
 
-ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"
-ENDINGS = (ENDED, LIMIT, WINDOW, UNKNOWN)
+ENDED, CUT, FILTERED, EMPTY, UNKNOWN = "ended", "cut", "filtered", "empty", "unknown"
+ENDINGS = (ENDED, CUT, FILTERED, EMPTY, UNKNOWN)
+
+LIMIT, WINDOW = "output limit", "window"
+"""What cuts a response: a limit below the budget, or the budget itself."""
 
 MANY = 0.1
 """Above this share of responses cut at an output limit, a report warns."""
 
 
-def read_ending(sample: Row) -> str:
-    """Return how a sample's response ended: one of ENDINGS.
+def describe_ending(sample: Row) -> dict[str, Any]:
+    """Return how a sample's response ended, in the columns of a frame.
 
-    What the backend said, the sample's finish_reason, comes first; where it says nothing that
-    `ending` knows, a response that ends within 20 tokens of its limit was cut. A limit counts as
-    the window's where it leaves nothing of the budget unused, and as an output limit where the
-    backend says that it was cut and the counts are unknown.
+    `ending` is one of ENDINGS; `cut_by` what cut it, "" if nothing did. A limit counts as the
+    window's where it leaves nothing of the budget unused, and as an output limit where the counts
+    are unknown.
     """
+    ending = read_ending(sample) or UNKNOWN
+    if ending != CUT:
+        return {"ending": ending, "cut_by": ""}
     prompt, response = (read_count(sample, name) for name in COUNTS)
     budget = read_count(sample["doc"], "context_budget")
-    limit = request_limit(sample) or math.nan
-    said = ending(sample.get("finish_reason"))
-    if said == "broken":
-        return UNKNOWN
-    if said:
-        cut = said == "cut"
-    elif math.isnan(response) or (math.isnan(limit) and math.isnan(prompt + budget)):
-        return UNKNOWN
-    elif math.isnan(limit):
-        cut = is_cut_off(int(prompt), int(response), int(budget))
-    else:
-        cut = response + STOP_MARGIN >= limit
-    if not cut:
-        return ENDED
-    used = response if math.isnan(limit) else limit
-    if math.isnan(used + prompt + budget):
-        return LIMIT if said else UNKNOWN
+    used = prompt + (request_limit(sample) or response)
     # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
-    return LIMIT if used + prompt + step_of(int(budget)) < budget else WINDOW
+    full = not math.isnan(used + budget) and used + step_of(int(budget)) >= budget
+    return {"ending": ending, "cut_by": WINDOW if full else LIMIT}
 
 
 def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return how the responses of each model ended, in counts and shares.
 
-    Columns: model, responses, a count for each of ENDINGS, cut_share (at a limit or the window) and
-    limit_share (0 to 1, of the responses whose end is known; NaN for none), and wrong_cut (the
-    number of wrong responses that were cut).
+    Columns: model, responses, ended, output_limit, window, filtered, empty and unknown (counts),
+    cut_share and limit_share (0 to 1: cut at all, and at an output limit, of the responses whose
+    end is known; NaN for none), acc_uncut (of the responses that no limit cut) and hidden (the
+    number of those whose reasoning was hidden).
     """
-    names = [name.replace(" ", "_") for name in ENDINGS]
-    counts = pd.crosstab(frame["model"], frame["ending"]).reindex(columns=ENDINGS, fill_value=0)
-    counts = counts.set_axis(pd.Index(names), axis=1)
+    how = frame["cut_by"].astype(str).where(frame["ending"] == CUT, frame["ending"].astype(str))
+    kinds = (ENDED, LIMIT, WINDOW, FILTERED, EMPTY, UNKNOWN)
+    counts = pd.crosstab(frame["model"], how).reindex(columns=[*kinds], fill_value=0)
+    counts = counts.rename(columns={LIMIT: "output_limit"})
     responses = counts.sum(axis=1)
     known = (responses - counts["unknown"]).replace(0, np.nan)
-    cut = frame["ending"].isin([LIMIT, WINDOW])
+    of_model = frame["model"]
     return counts.assign(
         cut_share=(counts["output_limit"] + counts["window"]) / known,
         limit_share=counts["output_limit"] / known,
-        wrong_cut=(cut & ~frame["correct"]).groupby(frame["model"], observed=True).sum(),
+        acc_uncut=frame["acc_uncut"].groupby(of_model, observed=True).mean(),
+        hidden=frame["reasoning_hidden"].ne("").groupby(of_model, observed=True).sum(),
         responses=responses,
     ).reset_index()
 
@@ -75,18 +69,21 @@ def tabulate_endings(frame: pd.DataFrame, prefix: str) -> Table:
     return Table(
         f"{prefix}endings",
         ending_table(frame),
-        "How responses ended: by themselves, cut at an output limit below the budget, or with the "
-        "window full. The outcome max-context also counts what ended by itself within 20 tokens of "
-        "the budget.",
+        "How responses ended: by themselves, cut at an output limit below the budget or with the "
+        "window full, filtered by the server, or empty although nothing cut them. The outcome "
+        "max-context also counts empty ones, and what ended within 20 tokens of the budget.",
         {
             **MODEL,
             "responses": "Responses",
             "ended": "Ended by itself",
             "output_limit": "Output limit",
             "window": "Window filled",
+            "filtered": "Filtered",
+            "empty": "Empty",
             "unknown": "Unknown",
-            "cut_share": ("Cut [%]", percent),
-            "wrong_cut": "Wrong and cut",
+            "cut_share": ("Overflow [%]", percent),
+            "acc_uncut": ("Acc, uncut [%]", percent),
+            "hidden": "Reasoning hidden",
         },
     )
 

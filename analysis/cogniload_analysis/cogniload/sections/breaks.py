@@ -67,6 +67,9 @@ def breaks_section(frame: pd.DataFrame, names: Mapping[str, str]) -> tuple[Secti
     for name, rows in frame.groupby("model", observed=True):
         model, read = str(name), rows[rows["steps_read"]].astype({"error": object})
         share = f"{len(read):,} of {len(rows):,} responses could be read statement by statement"
+        if hidden := (rows["reasoning_hidden"] != "").sum():
+            why = " or ".join(sorted({*rows["reasoning_hidden"]} - {""}))
+            share += f" ({hidden:,} have a reasoning that is hidden: {why})"
         content: list[Content] = [f"{share}: these are too few to say where the reasoning breaks."]
         if rows["coverage"].isna().all():
             content = [NO_READING]

@@ -210,22 +210,31 @@ def overview_table(
     glms: Mapping[str, LoadGLM],
     capacities: Mapping[str, Capacity],
     ranking: pd.DataFrame,
+    lenient: Mapping[str, tuple[LoadGLM, Capacity]] | None = None,
 ) -> pd.DataFrame:
     """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
+
+    `lenient` are the fits of models as if all responses that a limit cut were right.
 
     Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
     model, correct, responses, accuracy, low, high (of 95 %), chance, at_chance, meaning (of ECL50:
     the projection at the mean loads of the puzzles or, without one, the crossing), ECL50,
     ECL50_low, ECL50_high, least_N and most_N (between which ECL50 is known), place and place_worst
     (of ECL50 among the `ranked`: the published models and this one; NaN for a projection at other
-    loads than the paper's means), covers (the paper's loads), cut_share and response_tokens (mean).
-    Ranks compare projections, or crossings where a model has no projection. The highest rank comes
-    first, and the most accurate of the models without one.
+    loads than the paper's means), covers (the paper's loads), cut_share, acc_uncut (of the
+    responses that no limit cut), acc_least and acc_most (if all cut ones are wrong, and right),
+    ECL50_most and ECL50_most_high (if all are right; infinite where accuracy then no longer falls
+    with N, and NaN for a model not in `lenient`) and
+    response_tokens (mean). Ranks compare projections, or crossings where a model has no projection.
+    The highest rank comes first, and the most accurate of the models without one.
     """
     ranked = ranking[ranking["source"] == HERE].set_index("model")
     counts = ranking[ranking["source"] != HERE].count()
     cut_shares = ending_table(frame).set_index("model")["cut_share"]
     tokens = frame.groupby("model", observed=True)["response_tokens"].mean()
+    uncut = frame["acc_uncut"]
+    bounds = {"acc_uncut": uncut, "acc_least": uncut.fillna(0), "acc_most": uncut.fillna(1)}
+    scores = pd.DataFrame(bounds).groupby(frame["model"], observed=True).mean()
     rows = []
     for row in tb.accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
         model = row["model"]
@@ -241,6 +250,8 @@ def overview_table(
             | dict(zip(("place", "place_worst"), places, strict=True))
             | {"ranked": 1 + counts[name], "covers": fit.covers_paper(glms[model].cells)}
             | {"cut_share": cut_shares[model], "response_tokens": tokens[model]}
+            | scores.loc[model].to_dict()
+            | _most(at["meaning"], (lenient or {}).get(model))
         )
     table = pd.DataFrame(rows)
     own = ranked.loc[table["model"]]
@@ -260,6 +271,19 @@ def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
     if at.low < least and at.high > most:
         at = Threshold()  # nothing that was tested is left out
     return {"meaning": meaning, **name_ends("ECL50", at), "least_N": least, "most_N": most}
+
+
+def _most(meaning: str, lenient: tuple[LoadGLM, Capacity] | None) -> dict[str, float]:
+    """Return ECL50 and its upper end by the fits as if all cut responses were right.
+
+    Infinite where accuracy then no longer falls with N, so that nothing bounds it.
+    """
+    if not lenient:
+        return {"ECL50_most": math.nan, "ECL50_most_high": math.nan}
+    glm, capacity = lenient
+    at = projections(glm).ECL50 if meaning == PROJECTION else capacity.ECL50
+    ends = (math.inf if math.isnan(end) else end for end in (at.value, at.high))
+    return dict(zip(("ECL50_most", "ECL50_most_high"), ends, strict=True))
 
 
 def show_length(N: float, least_N: float, most_N: float) -> str:
@@ -291,19 +315,31 @@ OVERVIEW: tb.Columns = {
     "place, place_worst, ranked": ("Place", _show_places),
     "accuracy": ("Acc [%]", tb.percent),
     "low, high": ("Acc, 95 %", tb.percent_interval),
+    "acc_uncut": ("Acc, uncut [%]", tb.percent),
+    "cut_share": ("Overflow [%]", tb.percent),
     "chance": ("Chance [%]", tb.percent),
-    "cut_share": ("Cut [%]", tb.percent),
     "response_tokens": ("Tokens", tb.thousands),
     "responses": "Responses",
 }
 
 
+BOUNDS: tb.Columns = {
+    "acc_least, acc_most": ("Acc, bounds [%]", tb.percent_interval),
+    "ECL50, ECL50_most, least_N, most_N": ("ECL50, bounds", show_interval),
+}
+"""What a table of runs has besides where a limit cut many responses: all wrong, to all right."""
+
+
 def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
+    bounded = overview["ECL50_most"].notna().any()
+    columns = {**OVERVIEW, **BOUNDS} if bounded else OVERVIEW
     by = "by ECL50, the N at which half of the puzzles are solved"
     places = "its place among the published models. Ranks and places have 95 % intervals"
     caption = f"All runs, best first: {by}, with {places}."
-    return tb.Table("overview", overview, caption, OVERVIEW)
+    caption += " Overflow is the share of the responses that a limit cut"
+    caption += "; bounds are with all of them wrong, and all right." if bounded else "."
+    return tb.Table("overview", overview, caption, columns)
 
 
 def say_capacity(row: Mapping[Any, Any]) -> str:
@@ -331,6 +367,9 @@ def describe_verdict(
     `first_error` says the commonest one, if it is known.
     """
     headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
+    if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
+        most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
+        solved = f"{solved.removesuffix('.')}, with an ECL50 of {most}."
     if row["at_chance"]:
         return Verdict(row["model"], headline, [solved])
     sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
