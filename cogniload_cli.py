@@ -14,12 +14,14 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from cogniload_gen.benchmark import Dataset
+    from cogniload_gen.grid import Source
 
 Words = Sequence[str]
 
@@ -128,6 +130,7 @@ def _add_puzzle_options(parser: Parser, of_dataset: str | None = None) -> None:
         metavar = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}.get(kind)
         takes: dict[str, Any] = {"type": _number} if kind in {"integer", "number"} else {}
         takes |= {"nargs": "+"} if name in spanning else {}
+        takes |= {"nargs": "?", "const": "chat"} if name == "traces" else {}
         parser.option(option, metavar or name.upper(), text, default=SUPPRESS, **takes)
     own = [f"; {one.title} also: {', '.join(one.own_splits)}" for one in among if one.own_splits]
     splits = f"{', '.join(SPLITS)}{''.join(own)} (default test)"
@@ -166,6 +169,12 @@ def generate(parser: Parser, words: Words) -> None:
     parser.option("rows-per-file", "COUNT", text, type=int)
     parser.flag("force", "replace FILE if it exists")
     parser.flag("errors", "write traces of CogniLoad puzzles with one planted first error each")
+    text = (
+        "puzzles to train a model on, chosen by its results; takes the place of --d, --N and --rho"
+    )
+    parser.option("for", "RESULTS", text, type=Path, dest="results")
+    text = "the predicted pass rates of these puzzles (0.2..0.8)"
+    parser.option("pass-rate", "LOW..HIGH", text, default=None)
     _add_puzzle_options(parser)
     arguments = parser.parse_args(words)
     out, used = arguments.out, _used_puzzle_options(arguments)
@@ -182,13 +191,32 @@ def generate(parser: Parser, words: Words) -> None:
         return
     from cogniload_gen.tables import write_puzzles
 
-    source = dataset.puzzles(**used)
+    if arguments.results or arguments.pass_rate:
+        source = _choose_puzzles(arguments.results, arguments.pass_rate, used)
+    else:
+        source = dataset.puzzles(**used)
     if arguments.errors:
         from cogniload_gen.cogniload.steps.planted import trace_source
 
         source = trace_source(source)
     write_puzzles(source, Path(out), force=arguments.force)
     print(f"{out}: {_counted(len(source.selection), 'trace' if arguments.errors else 'puzzle')}")
+
+
+def _choose_puzzles(results: Path | None, rates: str | None, used: dict[str, Any]) -> "Source":
+    """Return the puzzles on which a model should be trained, by its results; says which."""
+    from cogniload_analysis.cogniload.training_mix import choose_cells, read_pass_rate
+    from cogniload_gen.cogniload import BENCHMARK
+    from cogniload_gen.cogniload.knobs import Cell
+
+    if results is None or {*Cell._fields, "suite"} & used.keys():
+        raise ValueError("--pass-rate takes --for RESULTS, which takes none of --d, --N and --rho")
+    cells = choose_cells([results], *read_pass_rate(rates or "0.2..0.8"))
+    grid = BENCHMARK.select(**{"split": "train", "d": 1, "N": 1, "rho": 100} | used)
+    chosen = tuple(Cell(*row) for row in cells[[*Cell._fields]].itertuples(index=False))
+    ends = f"{cells['predicted'].min():.2f} to {cells['predicted'].max():.2f}"
+    print(f"{len(chosen)} cells, whose predicted pass rates are {ends}", file=sys.stderr)
+    return BENCHMARK.source(replace(grid, cells=chosen))
 
 
 def _generate_folder(

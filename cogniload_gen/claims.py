@@ -11,6 +11,13 @@ LONGEST = 500_000
 MOST_WORDS = 200_000
 """The most words and marks that are read, since it is these that take the time."""
 
+TRACKING_INSTRUCTION = (
+    "After each statement, write a line with its number and what it leaves the person asked about "
+    'like, for example "3. Peter is wearing blue socks and is in the park.", or "4. Peter stays '
+    'the same." if nothing changes for them.'
+)
+"""What to add to a prompt so that a model knows how its steps are read."""
+
 
 class Told(NamedTuple):
     """A value that a response tells, and its place in the text: response[start:end]."""

@@ -5,56 +5,82 @@ rewards need nothing but the columns of a row as `load_dataset` gives them. No r
 raise, and their time is linear in its length.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.claims import TRACKING_INSTRUCTION
+from cogniload_gen.grid import ENGLISH, language_of
 from cogniload_gen.reasoning import is_part, of_message, split, whole
+
+__all__ = ["TRACKING_INSTRUCTION", "answer_reward", "answer_score", "step_reward", "step_score"]
 
 Completion = Any
 """What a trainer passes for a response: a text, a list of messages, or a model that is alike."""
 
-TRACKING_INSTRUCTION = (
-    "After each statement, write a line with its number and what it leaves the person asked about "
-    'like, for example "3. Peter is wearing blue socks and is in the park.", or "4. Peter stays '
-    'the same." if nothing changes for them.'
-)
-"""What to add to a prompt so that a model knows how its steps are read."""
+
+OWN = ("puzzle", "poi", "category", "suite")
+"""Columns that rows of our puzzles fill, and those of other tasks in one training set do not."""
+
+END = re.compile(r"(?:\s*(?:<\|\w+\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>))+\s*$")
+"""The marks with which models end, where a trainer does not leave them out."""
 
 
 def answer_score(response: str, row: Mapping[str, Any], reasoning: str | None = None) -> float:
-    """Return the answer reward of a response to a puzzle, given as a row; reasoning is left out."""
-    return benchmarks.of(row).reward_answer(split(response).response, row)
+    """Return the answer reward of a response to a puzzle, given as a row; reasoning is left out.
+
+    Raises ValueError for a row that is no puzzle, and for a puzzle in another language than
+    English, in which hedges and denials would not be recognised.
+    """
+    return _benchmark_of(row).reward_answer(split(END.sub("", response)).response, row)
 
 
 def step_score(response: str, row: Mapping[str, Any], reasoning: str | None = None) -> float:
-    """Return the step reward of a response to a puzzle, given as a row, with its reasoning."""
-    return benchmarks.of(row).reward_steps(whole(response, reasoning), row)
+    """Return the step reward of a response to a puzzle, given as a row, with its reasoning.
+
+    Raises ValueError as `answer_score` does.
+    """
+    return _benchmark_of(row).reward_steps(END.sub("", whole(response, reasoning)), row)
 
 
-def answer_reward(completions: Sequence[Completion], **columns: Any) -> list[float]:
+def answer_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
     """Return the answer reward of each completion, for TRL's `reward_funcs`.
 
-    A completion is a text or a list of messages, and `columns` are those of its row. Raises
-    ValueError if a column is missing.
+    A completion is a text or a list of messages, and `columns` are those of its row. The reward is
+    None for a row of another task, whose columns of ours are all None. Raises ValueError if a
+    column is missing, and as `answer_score` does.
     """
     return _rewards(answer_score, completions, columns)
 
 
-def step_reward(completions: Sequence[Completion], **columns: Any) -> list[float]:
+def step_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
     """Return the step reward of each completion, for TRL's `reward_funcs`.
 
-    A completion is a text or a list of messages, whose reasoning may stand in a field of its own,
-    and `columns` are those of its row. Raises ValueError if a column is missing.
+    A completion is a text or a list of messages, whose reasoning may stand in a field of its own.
+    `columns`, None and ValueError are as for `answer_reward`.
     """
     return _rewards(step_score, completions, columns)
 
 
+def _benchmark_of(row: Mapping[str, Any]) -> Benchmark:
+    """Return the benchmark of a row; ValueError for a puzzle that the rewards can't be held to."""
+    if (language := language_of(str(row.get("id")))) != ENGLISH:
+        raise ValueError(f"rewards are for puzzles in English (en), got one in {language}")
+    return benchmarks.of(row)
+
+
 def _rewards(
     score: Callable[..., float], completions: Sequence[Completion], columns: Mapping[str, Any]
-) -> list[float]:
-    pairs = zip(map(told, completions), rows(columns), strict=True)
-    return [score(response, row, reasoning) for (response, reasoning), row in pairs]
+) -> list[float | None]:
+    own = [name for name in OWN if name in columns]
+    return [
+        None
+        if own and all(row.get(name) is None for name in own)
+        else score(response, row, reasoning)
+        for (response, reasoning), row in zip(map(told, completions), rows(columns), strict=True)
+    ]
 
 
 def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

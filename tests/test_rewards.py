@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from source_tree import ROOT
 
 from cogniload_dataset import load_dataset
-from cogniload_gen import generate_factor, generate_puzzles, score_response
+from cogniload_gen import generate_factor, generate_puzzles, read_steps, score_response
+from cogniload_gen.cogniload.traces import clean_trace
 from cogniload_gen.rewards import (
     TRACKING_INSTRUCTION,
     answer_reward,
@@ -298,11 +299,9 @@ def test_factors_solution_that_is_taken_back_as_a_whole_earns_nothing(denial):
         assert step_score(f"{denial}\n{steps}", puzzle) == 0
 
 
-@pytest.mark.slow
-def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
-    """Two steps of TRL's GRPOTrainer with a tiny random model; it finds all columns it needs."""
-    import trl
-
+@pytest.fixture(scope="module")
+def tiny():
+    """A random model of letters, and its tokenizer."""
     special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
     letters = [*special.values(), "\n", *map(chr, range(32, 127))]
     numbers = {letter: i for i, letter in enumerate(letters)}
@@ -314,35 +313,97 @@ def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
         vocab_size=len(letters), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
         num_attention_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=1,
     )  # fmt: skip
-    puzzles = load_dataset(
-        "cogniload", split="train", streaming=True, num_puzzles=None, d=1, N=2, rho=50
-    )
+    return {"model": transformers.LlamaForCausalLM(shape), "processing_class": tokenizer}
+
+
+def stream(traces):
+    grid = {"num_puzzles": None, "d": 1, "N": 2, "rho": 50, "traces": traces}
+    return load_dataset("cogniload", split="train", streaming=True, **grid)
+
+
+SHORT = {"max_steps": 2, "use_cpu": True, "bf16": False, "report_to": [], "logging_steps": 1}
+SHORT |= {"save_strategy": "no", "disable_tqdm": True, "per_device_train_batch_size": 4}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [True, "plain"])
+def test_trl_imitates_the_traces_of_an_endless_stream(tiny, tmp_path, form):
+    """Two steps of its SFTTrainer, which takes the rows as they are."""
+    import trl
+
+    with random_state_put_back():
+        args = trl.SFTConfig(output_dir=str(tmp_path), **SHORT)
+        trainer = trl.SFTTrainer(**tiny, train_dataset=stream(form), args=args)
+        trainer.train()
+    told = trainer.state.log_history[0]
+    assert told["loss"] > 0
+    assert told["num_tokens"] > 4 * len(TRACKING_INSTRUCTION)
+
+
+@pytest.mark.slow
+def test_trl_trains_on_an_endless_stream_with_both_rewards(tiny, tmp_path):
+    """Two steps of its GRPOTrainer, which takes the rows as they are; it finds all columns."""
+    import trl
+
     ids = []
 
-    def asking(row):
-        content = f"{row['puzzle']}\n\n{TRACKING_INSTRUCTION}"
-        return {"prompt": [{"role": "user", "content": content}]}
-
     def gold_reward(completions, **columns):
-        """What the gold answers would be paid, from what TRL hands over."""
+        """What the traces would be paid, from what TRL hands over."""
         ids.extend(columns["id"])
-        needed = zip(*(columns[name] for name in ("poi", "answer", "category")), strict=True)
-        rows = [dict(zip(("poi", "answer", "category"), row, strict=True)) for row in needed]
-        return answer_reward([final_sentence(row, row["answer"]) for row in rows], **columns)
+        return answer_reward([*map(clean_trace, columns["puzzle"])], **columns)
 
     with random_state_put_back():  # the trainer seeds it
+        args = trl.GRPOConfig(
+            output_dir=str(tmp_path), num_generations=2, max_completion_length=12, **SHORT
+        )
         trainer = trl.GRPOTrainer(
-            model=transformers.LlamaForCausalLM(shape),
-            processing_class=tokenizer,
+            **tiny,
             reward_funcs=[answer_reward, step_reward, gold_reward],
-            train_dataset=puzzles.map(asking),
-            args=trl.GRPOConfig(
-                output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=4,
-                num_generations=2, max_completion_length=12, use_cpu=True, bf16=False,
-                report_to=[], logging_steps=1, save_strategy="no", disable_tqdm=True,
-            ),
-        )  # fmt: skip
+            train_dataset=stream(True),
+            args=args,
+        )
         trainer.train()
     assert trainer.state.log_history[0]["rewards/gold_reward/mean"] == 1
     assert {*Counter(ids).values()} == {2}  # a group of two responses each
     assert all(id_.startswith("cogniload-v1-train-s42-d1-N2-rho50-") for id_ in ids)
+
+
+def test_clean_traces_are_read_and_paid_in_full():
+    """Except for what a blind strategy reaches too, which no response is paid more for."""
+    for puzzle in DRAWN:
+        trace = clean_trace(puzzle["puzzle"])
+        steps = read_steps(trace, puzzle)
+        assert (steps.read, steps.error, steps.coverage) == (True, None, 1)
+        assert answer_score(trace, puzzle) == 1
+        assert step_score(trace, puzzle) == (1 if puzzle in PUZZLES else pytest.approx(0.05))
+
+
+MARKS = [
+    "<|im_end|>",
+    "</s>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<eos>",
+    "<|return|>",
+]
+
+
+@pytest.mark.parametrize("mark", [*MARKS, "<｜end▁of▁sentence｜>", " <|im_end|>\n<|endoftext|>"])
+def test_an_end_marker_costs_nothing(mark):
+    trace = clean_trace(PUZZLE["puzzle"])
+    assert answer_score(trace + mark, PUZZLE) == step_score(trace + mark, PUZZLE) == 1
+    for row in generate_factor("symbolic", N=4, num_puzzles=1).to_pylist():
+        said = f"{row['solution']}\nThe answer is {row['answer']}."
+        assert answer_score(said + mark, row) == 1
+        assert step_score(said + mark, row) == step_score(said, row) > 0
+
+
+@pytest.mark.parametrize("reward", [answer_reward, step_reward])
+def test_rows_of_another_task_have_no_reward(reward):
+    """As TRL asks for: their columns of ours are all None."""
+    others = {name: [None, value] for name, value in PUZZLE.items()}
+    columns = others | {"prompt": ["2 + 2?", PUZZLE["puzzle"]], "solution": ["4", None]}
+    assert reward(["4", clean_trace(PUZZLE["puzzle"])], **columns) == [None, 1]
+    with pytest.raises(ValueError, match="puzzle"):
+        reward(["4"], prompt=["2 + 2?"], solution=["4"])

@@ -49,8 +49,6 @@ class SharedConfig(vf.TasksetConfig):
     """What the model sees as its earlier replies: own, true or planted."""
     keep_reasoning: bool = False
     """Whether the model sees its own earlier reasoning too, which some models need."""
-    language: str | None = None
-    """The language of the puzzles, such as de; English if it is not given."""
     tokenizer: str | None = None
     """The model's, a Hugging Face name or folder, to count prompts; else they are estimated."""
     context_budget: int = budgets.CONTEXT_BUDGET
@@ -74,7 +72,7 @@ class SharedConfig(vf.TasksetConfig):
         given = {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
         for name in given.keys() - {knob.name for knob in record.knobs}:
             raise ValueError(f"{name} is not for {self.benchmark}, got {given[name]}")
-        given |= {"twin": TWIN if self.k else self.twin, "language": self.language}
+        given["twin"] = TWIN if self.k else self.twin
         if "tokenizer" in {option.name for option in record.options}:
             given["tokenizer"] = self.tokenizer
         given = {name: value for name, value in given.items() if value is not None}

@@ -12,6 +12,7 @@ from cogniload_gen.cogniload.knobs import (
     LANGUAGE,
     MAX_N,
     TRACE,
+    TRACES,
     TWIN,
     Cell,
 )
@@ -19,7 +20,7 @@ from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
 from cogniload_gen.cogniload.score import Outcome, score_row, score_state
 from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
-from cogniload_gen.grid import ENGLISH, Grid, Source, language_of
+from cogniload_gen.grid import ENGLISH, Grid, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +35,7 @@ class CogniLoad(Benchmark):
     cell = Cell
     knobs = KNOBS
     changes = (TWIN, LANGUAGE)
-    options = (TRACE,)
+    options = (TRACE, TRACES)
     version = GENERATOR_VERSION
     about = files(__package__) / "data"
     needed = ("category", "poi", "options")
@@ -79,7 +80,7 @@ class CogniLoad(Benchmark):
         return turns_of(row, k)
 
     def source(self, grid: Grid) -> Source:
-        """Return the puzzles of a grid; `trace` adds columns."""
+        """Return the puzzles of a grid; `trace` and `traces` add columns."""
         from cogniload_gen.cogniload.table import cogniload_source
 
         return cogniload_source(grid, **grid.options)
@@ -107,20 +108,13 @@ class CogniLoad(Benchmark):
         return read_steps(response, row, margin=MARGIN if margin is None else margin)
 
     def reward_answer(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the answer; of a whole state, the share that is right.
-
-        Hedges and denials are recognised in English alone; elsewhere the reward is the score.
-        """
+        """Return a trainer's reward for the answer; of a whole state, the share that is right."""
         if row.get("category") == STATE:
             return state_reward(response, row)
-        if language_of(str(row.get("id"))) != ENGLISH:
-            return super().reward_answer(response, row)
         return answer_reward(response, row)
 
     def reward_steps(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the steps; outside English, that for the answer."""
-        if language_of(str(row.get("id"))) != ENGLISH:
-            return super().reward_steps(response, row)
+        """Return a trainer's reward for the steps."""
         return step_reward(response, row)
 
 

@@ -40,6 +40,13 @@ TWIN = knob(
 )
 LANGUAGE = Knob("language", "language", "the language of the text", ENGLISH, choices=LANGUAGES)
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
+TRACES = Knob(
+    "traces",
+    "choice",
+    "clean traces as columns prompt and completion, for supervised training: messages or texts",
+    choices=("chat", "plain"),
+    shown_default="none",
+)
 
 
 class Cell(NamedTuple):

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogniload_gen.checks import check_flag
+from cogniload_gen.checks import check_choice, check_flag
+from cogniload_gen.cogniload.knobs import TRACES
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE
 from cogniload_gen.cogniload.render import (
     arrange,
@@ -17,6 +19,7 @@ from cogniload_gen.cogniload.render import (
     value_numbers,
 )
 from cogniload_gen.cogniload.simulate import Puzzles, simulate
+from cogniload_gen.cogniload.traces import with_traces
 from cogniload_gen.cogniload.twins import lay_out, make_twins, most_statements
 from cogniload_gen.grid import Batch, Grid, Source, whole_table
 from cogniload_gen.text import arrow, lists, offsets
@@ -59,8 +62,14 @@ TABLE_CLAUSES = 500_000
 """Clauses that are rendered into one table, about 12 MB of text."""
 
 
-def cogniload_source(selection: Grid, *, trace: bool = False) -> Source:
-    """Return the CogniLoad puzzles of a selection; ValueError if `trace` is not True or False."""
+def cogniload_source(selection: Grid, *, trace: bool = False, traces: Any = None) -> Source:
+    """Return the CogniLoad puzzles of a selection, with the columns of `trace` and of `traces`.
+
+    ValueError if `trace` is not True or False, or `traces` not None, True ("chat") or a form.
+    """
+    if traces not in (None, False):
+        form = check_choice("traces", "chat" if traces is True else traces, TRACES.choices)
+        return with_traces(cogniload_source(selection, trace=trace), form)
     schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if check_flag("trace", trace) else SCHEMA
     lengths = [most_statements(cell, selection.twin) for cell in selection.cells]
     most = BATCH_STATEMENTS * len(lengths) // sum(lengths)

@@ -1,0 +1,61 @@
+"""Clean traces: the text that tracks a puzzle without an error, which the rewards pay in full.
+
+A trace has the form that TRACKING_INSTRUCTION asks for: a line for each statement with the state
+that it leaves the person of interest in, then the answer in a sentence.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from cogniload_gen.claims import TRACKING_INSTRUCTION
+from cogniload_gen.cogniload.ontology import WORDS
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps.planted import clauses
+from cogniload_gen.grid import ENGLISH, Batch, Source
+
+_messages = pa.list_(pa.struct({"role": pa.string(), "content": pa.string()}))
+
+
+def clean_trace(puzzle: str) -> str:
+    """Return the clean trace of a puzzle, given as its text; ValueError for another text."""
+    solution = solve_steps(puzzle)
+    states = [people[solution.poi] for people in solution.states]
+    lines = [f"At first, {solution.poi} {clauses('state', states[0])}."]
+    for t, (before, after) in enumerate(pairwise(states), 1):
+        told = "stays the same" if after == before else clauses("state", after)
+        lines.append(f"{t}. {solution.poi} {told}.")
+    answer = WORDS[solution.category]["answer"].format(states[-1][solution.category])
+    return "\n".join([*lines, "", f"{solution.poi} {answer}."])
+
+
+def with_traces(source: Source, form: str) -> Source:
+    """Return puzzles with the columns `prompt` and `completion`, as trainers take them.
+
+    The prompt is the puzzle with TRACKING_INSTRUCTION, the completion its clean trace; each is a
+    text, or with the form "chat" a list of one message. ValueError for puzzles that no reward is
+    for.
+    """
+    grid = source.selection
+    if grid.language != ENGLISH or str(grid.twin).partition("=")[0] in ("language", "question"):
+        given = f"language {grid.language}, twin {grid.twin}"
+        raise ValueError(f"traces are for puzzles in English that ask for one value, got {given}")
+    kind = _messages if form == "chat" else pa.string()
+    schema = pa.schema([*source.schema, ("prompt", kind), ("completion", kind)])
+
+    def said(role: str, texts: list[str]) -> pa.Array:
+        held: list[Any] = texts
+        if form == "chat":
+            held = [[{"role": role, "content": text}] for text in texts]
+        return pa.array(held, kind)
+
+    def make(batch: Batch) -> Iterator[pa.Table]:
+        for table in source.make(batch):
+            puzzles = table["puzzle"].to_pylist()
+            prompts = [f"{puzzle}\n\n{TRACKING_INSTRUCTION}" for puzzle in puzzles]
+            asked = table.append_column("prompt", said("user", prompts))
+            yield asked.append_column("completion", said("assistant", [*map(clean_trace, puzzles)]))
+
+    return Source(grid, schema, make, source.batch_rows)
