@@ -3,6 +3,8 @@
 Three channels carry the same text: it stands in the response (`<think>`, closed or not), in a field
 of its own, or a harness splits it off at an end token. What is scored is the response without it;
 what is read for steps is the reasoning, then the response, so that the channel changes nothing.
+One case can't be helped: where the prompt opens the reasoning and a limit cuts it, nothing in the
+text tells it from a response, while a server's parser knows.
 """
 
 import re
