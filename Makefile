@@ -8,8 +8,8 @@ RUN_VLLM := $(VLLM)/bin/python
 VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
-.PHONY: test quick test-vllm test-verifiers test-training test-extras demo lint docs \
-	release upstream test-upstream benchmark fuzz clean
+.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras demo \
+	lint docs release upstream test-upstream benchmark fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
 test: $(VENV)/.ready lint
@@ -33,6 +33,11 @@ quick: $(VENV)/.ready
 
 test-vllm: $(VLLM)/.ready
 	$(RUN_VLLM) -m pytest tests/with_vllm
+
+# llama.cpp's server is built elsewhere: LLAMA_SERVER is the path of its program.
+test-llama-cpp: $(VENV)/.ready
+	@: $${LLAMA_SERVER:?names no llama-server}
+	$(RUN) -m pytest tests/with_llama_cpp
 
 # The real model is served from .venv: that of verifiers holds nothing that runs one.
 test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import URLError
@@ -54,8 +54,20 @@ def model(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def server(model, tmp_path) -> Iterator[str]:
-    """The address of `vllm serve` on a free port of loopback; it ends with its children."""
-    log = tmp_path / "log"
+    """The address of a server of the model."""
+    with serve(model, tmp_path / "log") as url:
+        yield url
+
+
+@pytest.fixture(name="serve", scope="session")
+def serving():
+    """What serves a folder's model, with more arguments than its own."""
+    return serve
+
+
+@contextmanager
+def serve(model: Path, log: Path, *more: str) -> Iterator[str]:
+    """Yields the address of `vllm serve` on a free port of loopback; it ends with its children."""
     with socket.socket() as held, log.open("wb") as output:
         # held to the end, so that nobody else is given it; vLLM too binds with SO_REUSEADDR
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -64,7 +76,7 @@ def server(model, tmp_path) -> Iterator[str]:
         command = [
             *(Path(sys.executable).with_name("vllm"), "serve", model),
             *("--host", "127.0.0.1", "--port", port, "--served-model-name", MODEL),
-            *("--dtype", "float32", "--max-model-len", WINDOW, "--enforce-eager"),
+            *("--dtype", "float32", "--max-model-len", WINDOW, "--enforce-eager", *more),
         ]
         process = subprocess.Popen(
             [*map(str, command)], stdout=output, stderr=subprocess.STDOUT, start_new_session=True
