@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+ONE, GOLDEN = np.uint64(1), np.uint64(0x9E3779B97F4A7C15)
+FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = np.uint64(30), np.uint64(27), np.uint64(31)
+HALF = np.uint64(32)
 
 Key = np.ndarray | np.uint64
 """One key or an array of keys (uint64)."""
@@ -26,12 +29,12 @@ def address_key(*address: str | float | tuple[str, Any]) -> int:
 def child(key: Key, number: np.ndarray | int) -> np.ndarray:
     """Return the keys of the children `number` (integers >= 0) of `key` (uint64), broadcast."""
     with np.errstate(over="ignore"):  # the arithmetic is modulo 2**64
-        z = key + (np.asarray(number, np.uint64) + np.uint64(1)) * GOLDEN
-        z ^= z >> np.uint64(30)
-        z *= np.uint64(0xBF58476D1CE4E5B9)
-        z ^= z >> np.uint64(27)
-        z *= np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
+        z = key + (np.asarray(number, np.uint64) + ONE) * GOLDEN
+        z ^= z >> FIRST_SHIFT
+        z *= FIRST_FACTOR
+        z ^= z >> SECOND_SHIFT
+        z *= SECOND_FACTOR
+        z ^= z >> LAST_SHIFT
         return z
 
 
@@ -42,8 +45,7 @@ def children(key: np.ndarray, count: int) -> np.ndarray:
 
 def uniform(words: np.ndarray, bound: np.ndarray | int) -> np.ndarray:
     """Return words (uint64) as integers uniform on 0..bound-1; the bias is below bound / 2**32."""
-    high, bound = words >> np.uint64(32), np.asarray(bound, np.uint64)
-    return ((high * bound) >> np.uint64(32)).astype(np.int64)
+    return ((words >> HALF) * np.asarray(bound, np.uint64) >> HALF).astype(np.int64)
 
 
 def permutation(words: np.ndarray) -> np.ndarray:
@@ -52,7 +54,7 @@ def permutation(words: np.ndarray) -> np.ndarray:
     They are the ranks of the words. For a short list, comparing all pairs beats sorting.
     """
     place = np.arange(len(words), dtype=np.uint32).reshape(-1, *[1] * (words.ndim - 1))
-    keys = (words >> np.uint64(32)).astype(np.uint32) & ~np.uint32(15) | place  # without ties
+    keys = (words >> HALF).astype(np.uint32) & ~np.uint32(15) | place  # without ties
     return (keys[:, None] > keys).sum(axis=1, dtype=np.uint8)
 
 
@@ -65,8 +67,8 @@ def distinct(words: np.ndarray, population: np.ndarray | int) -> np.ndarray:
     count, rows = words.shape
     population = np.broadcast_to(population, rows)
     pool = np.tile(np.arange(max(population.max(), count), dtype=np.uint8), (rows, 1))
-    row = np.arange(rows)
-    for i in range(count):
-        j = i + uniform(words[i], np.maximum(population - i, 1))
+    row, place = np.arange(rows), np.arange(count)
+    others = place + uniform(words.T, np.maximum(population[:, None] - place, 1))
+    for i, j in enumerate(others.T):
         pool[row, i], pool[row, j] = pool[row, j], pool[row, i]
     return pool[:, :count].T

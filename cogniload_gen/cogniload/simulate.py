@@ -13,15 +13,28 @@ left, and that is what the code divides by. The invariants leave a valid stateme
 every step.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count, islice
 
 import numpy as np
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
-from cogniload_gen.cogniload.validate import apply, at_least, fields, pack, states, unpack, valid
+from cogniload_gen.cogniload.validate import (
+    apply,
+    apply_alone,
+    at_least,
+    fields,
+    pack,
+    states,
+    unpack,
+    valid,
+)
 from cogniload_gen.draws import child, children, distinct, permutation, uniform
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import offsets
+
+VOCABULARY_SIZES = np.array([len(VOCABULARIES[category]) for category in CATEGORIES])
 
 # The children of a puzzle's key: step t = 1..N is number t, and 0 the choices around the steps:
 PEOPLE_DRAW, POI_DRAW, CATEGORIES_DRAW, DOMAINS_DRAW, STATE_DRAW, QUESTION_DRAW = range(6)
@@ -30,6 +43,12 @@ TYPE_DRAW, FIRST_ATTEMPT = 0, 1
 
 DRAWN_TOGETHER = 16_384
 """Statements whose first attempts are drawn at once, which takes some 10 MB."""
+
+FEW, AHEAD = 32, 4
+"""Up to FEW puzzles are faster made one by one, with AHEAD attempts of a statement drawn at once."""
+
+Drawn = tuple[np.ndarray, np.ndarray]
+"""Of statements, the first fields of Statements; and three states each, such as the conditions."""
 
 
 @dataclass(frozen=True)
@@ -132,16 +151,14 @@ def choose_elements(keys: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
     n = max(d, 2) people; d categories; domains of min(max(d + 1, 3), vocabulary size) values.
     """
     n, values = max(d, 2), max(d + 1, 3)
-    vocabulary_sizes = np.array([len(VOCABULARIES[category]) for category in CATEGORIES])
-    key = child(keys, 0)
-    people = distinct(children(child(key, PEOPLE_DRAW), n), len(PEOPLE))
-    poi = uniform(child(key, POI_DRAW), n)
-    categories = distinct(children(child(key, CATEGORIES_DRAW), d), len(CATEGORIES))
-    vocabulary_size = vocabulary_sizes[categories]
-    words = children(children(child(key, DOMAINS_DRAW), d), values)
+    key = children(child(keys, 0), 6)
+    people = distinct(children(key[PEOPLE_DRAW], n), len(PEOPLE))
+    poi, question = uniform(key[POI_DRAW], n), uniform(key[QUESTION_DRAW], d)
+    categories = distinct(children(key[CATEGORIES_DRAW], d), len(CATEGORIES))
+    vocabulary_size = VOCABULARY_SIZES[categories]
+    words = children(children(key[DOMAINS_DRAW], d), values)
     domains = distinct(words.reshape(values, -1), vocabulary_size.reshape(-1))
     domain_size = np.minimum(values, vocabulary_size)
-    question = uniform(child(key, QUESTION_DRAW), d)
     return people, poi, categories, domains.reshape(words.shape), domain_size, question
 
 
@@ -173,44 +190,55 @@ def run(
     n, d = len(S), len(domain_size)
     owner, first = np.repeat(np.arange(len(keys)), N), np.cumsum(N) - N
     step = child(keys[owner], 1 + np.arange(len(owner)) - first[owner])
-    needle = draw_types(step, first, N, needles)
-    drawn = np.empty((4 + 2 * d, len(owner)), np.uint8)  # the first fields of Statements
-    plan = np.empty((3, len(owner)), np.uint64)  # conditions, updates and their values
-    made = np.empty((3, len(owner)), np.uint64)  # update and condition values, PoI's state
+    needle = draw_types(step, N, needles)
 
-    def draw(rows: slice | np.ndarray, attempt: np.ndarray | int) -> None:
-        """Draw statements, up to the fields that follow from the state."""
+    def draw(rows: slice | np.ndarray, attempt: np.ndarray | int) -> Drawn:
         puzzle = owner[rows]
         new = draw_statements(
             child(step[rows], FIRST_ATTEMPT + attempt),
             needle[rows], poi[puzzle], domain_size.take(puzzle, axis=1), n,
         )  # fmt: skip
-        drawn[:, rows], u = np.split(new, [4 + 2 * d])
         places = new[4 : 4 + 2 * d].reshape(2, d, -1).swapaxes(0, 1)
-        plan[:2, rows] = fields(places < new[2:4])
-        plan[2, rows] = pack(u)
+        C, U = fields(places < new[2:4])
+        return new[: 4 + 2 * d], np.array([C, U, pack(new[4 + 2 * d :])])
 
-    for start in range(0, len(owner), DRAWN_TOGETHER):
-        draw(slice(start, min(start + DRAWN_TOGETHER, len(owner))), 0)
-    row, last, poi_now = first, first + N - 1, poi
+    walk = one_by_one if len(keys) <= FEW else side_by_side
+    drawn, made = walk(draw, S, poi, N)
+    places = np.split(drawn[4:], 2)
+    return Statements(*drawn[:4], *(x.T for x in places), *(unpack(x, d).T for x in made))
+
+
+def side_by_side(
+    draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray
+) -> Drawn:
+    """Take one attempt for every puzzle in each round.
+
+    Return what is drawn of all statements; and update and condition values with the PoI's states.
+    """
+    starts = range(0, N.sum(), DRAWN_TOGETHER)
+    parts = [draw(slice(start, start + DRAWN_TOGETHER), 0) for start in starts]
+    drawn, plan = (np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True))
+    made = np.empty_like(plan)
+    row, last, poi_now = np.cumsum(N) - N, np.cumsum(N) - 1, poi
     attempt = np.zeros_like(N)
     while len(row):
         C, U, u = plan.take(row, axis=1)
-        hay, reference = ~needle.take(row), drawn[1].take(row)
+        needle, reference = drawn[:2].take(row, axis=1)
         # Step 4: a hay skips the value that the PoI has
         v, poi_value = states(S, reference), states(S, poi_now)
-        u += at_least(u, poi_value) * hay
+        u += at_least(u, poi_value) * (needle == 0)
         # Step 5: the logical form: whoever meets the conditions gets the updates
         match, after = apply(S, C, v, U, u)
 
         poi_state = states(after, poi_now)
-        accepted = valid(match, after, poi_now, poi_state, ~hay)
+        accepted = valid(match, after, poi_now, poi_state, needle)
         made[0, row], made[1, row], made[2, row] = u, v, poi_state
         attempt = np.where(accepted, 0, attempt + 1)
         S = np.where(accepted, after, S)
         rejected = np.flatnonzero(~accepted)
         if len(rejected):
-            draw(row[rejected], attempt[rejected])
+            again = row[rejected]
+            drawn[:, again], plan[:, again] = draw(again, attempt[rejected])
         unfinished = ~accepted | (row < last)
         row = row + accepted
         if not unfinished.all():
@@ -218,23 +246,56 @@ def run(
             S, poi_now, row, last, attempt = (
                 array.take(kept, axis=-1) for array in (S, poi_now, row, last, attempt)
             )
-    places = np.split(drawn[4:], 2)
-    return Statements(*drawn[:4], *(x.T for x in places), *(unpack(x, d).T for x in made))
+    return drawn, made
 
 
-def draw_types(
-    step: np.ndarray, first: np.ndarray, N: np.ndarray, needles: np.ndarray
-) -> np.ndarray:
+def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray) -> Drawn:
+    """Return what `side_by_side` does, faster for few puzzles: it calls numpy for the draws alone.
+
+    The first AHEAD attempts at many statements are drawn at once.
+    """
+    begins = dict(zip((np.cumsum(N) - N).tolist(), zip(S.T.tolist(), poi.tolist())))
+    parts, made = [], []
+    for start in range(0, N.sum(), DRAWN_TOGETHER // AHEAD):
+        rows = np.arange(start, min(start + DRAWN_TOGETHER // AHEAD, N.sum()))
+        drawn, plan = draw(rows.repeat(AHEAD), np.tile(np.arange(AHEAD), len(rows)))
+        tries, chosen = plain(drawn, plan), []
+        for own, row in enumerate(rows.tolist()):
+            state, poi_now = begins.get(row) or (state, poi_now)
+            places = slice(AHEAD * own, AHEAD * (own + 1))
+            for attempt in count():
+                place = places.start + attempt % AHEAD
+                if attempt and place == places.start:  # all were rejected
+                    more = np.full(AHEAD, row), attempt + np.arange(AHEAD)
+                    drawn[:, places], plan[:, places] = draw(*more)
+                    tries[places] = plain(drawn[:, places], plan[:, places])
+                C, U, u, needle, reference = tries[place]
+                v, poi_value = state[reference], state[poi_now]
+                u += 0 if needle else at_least(u, poi_value)
+                if after := apply_alone(state, C, v, U, u, poi_now, needle):
+                    break
+            state = after
+            made.append((u, v, state[poi_now]))
+            chosen.append(place)
+        parts.append(drawn[:, chosen])
+    return np.concatenate(parts, axis=1), np.array(made, np.uint64).T
+
+
+def plain(drawn: np.ndarray, plan: np.ndarray) -> list[tuple[int, ...]]:
+    """Return conditions, updates, their values, type and reference of statements as integers."""
+    return list(zip(*plan.tolist(), *drawn[:2].tolist(), strict=True))
+
+
+def draw_types(step: np.ndarray, N: np.ndarray, needles: np.ndarray) -> np.ndarray:
     """Step 1 of section 2.1.3: which steps are needles, each with the needles / statements left."""
-    left = np.repeat(first + N, N) - np.arange(len(step))
-    drawn = uniform(child(step, TYPE_DRAW), left)
-    needle = np.empty(len(step), bool)
-    for t in range(N.max()):
-        row = (first + t)[N > t]
-        needle[row] = drawn[row] < needles[N > t]
-        needles = needles.copy()
-        needles[N > t] -= needle[row]
-    return needle
+    left = np.repeat(np.cumsum(N), N) - np.arange(len(step))
+    drawn = iter(uniform(child(step, TYPE_DRAW), left).tolist())
+    needle = []
+    for length, needles_left in zip(N.tolist(), needles.tolist(), strict=True):
+        for word in islice(drawn, length):
+            needle.append(word < needles_left)
+            needles_left -= needle[-1]
+    return np.array(needle)
 
 
 def draw_statements(

@@ -8,12 +8,14 @@ field holds the position in the category's value domain, at most 15, and a state
 most. So all categories are compared, or changed, at once.
 """
 
+from typing import Any
+
 import numpy as np
 
 FIELD = 4
 """The bits of a field."""
 
-EVERY_OTHER = np.uint64(0x0F0F0F0F0F0F0F0F)
+EVERY_OTHER = 0x0F0F0F0F0F0F0F0F
 """All bits of every other field, from the first on."""
 
 
@@ -68,19 +70,18 @@ def fields(used: np.ndarray) -> np.ndarray:
     return pack(used * np.uint8(2**FIELD - 1))
 
 
-def at_least(values: np.ndarray, least: np.ndarray) -> np.ndarray:
+def at_least(values: Any, least: Any) -> Any:
     """Return the number 1 in each field where `values` is at least `least`, and 0 elsewhere.
 
     Every other field is compared at a time: a bit of the next one is lent to each subtraction, and
-    is there afterwards if it was not needed.
+    is there afterwards if it was not needed. Both are arrays or plain integers.
     """
-    lent = np.uint64(0x1010101010101010)
+    lent = 0x1010101010101010
     first, second = (
-        (((values >> place & EVERY_OTHER) | lent) - (least >> place & EVERY_OTHER) & lent)
-        >> np.uint64(FIELD)
-        for place in (np.uint64(0), np.uint64(FIELD))
+        (((values >> place & EVERY_OTHER) | lent) - (least >> place & EVERY_OTHER) & lent) >> FIELD
+        for place in (0, FIELD)
     )
-    return first | second << np.uint64(FIELD)
+    return first | second << FIELD
 
 
 def apply(
@@ -89,3 +90,21 @@ def apply(
     """Return who has the values v in the fields C, and the states with u in their fields U."""
     match = (S ^ v) & C == 0
     return match, S ^ (S ^ u) & U * match
+
+
+def apply_alone(
+    state: list[int], C: int, v: int, U: int, u: int, poi: int, needle: int
+) -> list[int]:
+    """Return the states of one puzzle as `apply` does, if they pass the validation; else none.
+
+    This is `valid` for plain integers: `side_by_side` and `one_by_one` make the same puzzles.
+    """
+    match = [person for person, values in enumerate(state) if not (values ^ v) & C]
+    after = state.copy()
+    for person in match:
+        after[person] ^= (after[person] ^ u) & U
+    others = after[:poi] + after[poi + 1 :]
+    alike = len(set(others)) == 1
+    I1, I2 = not alike or others[0] != after[poi], not alike or len(state) < 3
+    own = len(match) < len(state) if needle else after[poi] not in [after[i] for i in match]
+    return after if I1 and I2 and own else []
