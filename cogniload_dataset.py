@@ -23,11 +23,11 @@ from cogniload_gen import __version__, benchmarks
 from cogniload_gen.checks import check_choice, check_choices
 from cogniload_gen.grid import MAX_PUZZLES
 
-SHARD_PUZZLES = 2000
+SHARD_PUZZLES = 4000
 MAX_SHARDS = 1024
 """At least SHARD_PUZZLES puzzles in each shard; a small grid is cut into four."""
 
-FIRST_BATCH = 64
+FIRST_BATCH = 16
 """Puzzles made at first, so that a stream starts at once."""
 
 

@@ -147,10 +147,10 @@ def short(value: float | str) -> str:
 
 # --- Rows ------------------------------------------------------------------------------------
 
-FIRST_BLOCK, LARGEST_BLOCK = 16, 1024
-"""Rows that a reader of single rows has made at once, at first and at most.
+LARGEST_BLOCK = 1024
+"""Rows that a reader of single rows has made at once, at most.
 
-A block's time hardly depends on its rows until there are some hundred of each difficulty.
+It begins with one, as the next that it asks for may be anywhere.
 """
 
 
@@ -189,7 +189,7 @@ class Source:
 
     def rows(self, start: int = 0) -> Iterator[dict[str, Any]]:
         """Yield the rows from `start` on as dicts, made in blocks that grow as they are read."""
-        size = FIRST_BLOCK
+        size = 1
         while start < len(self.selection):
             stop = min(start + size, len(self.selection))
             for table in self.tables(start, stop):
