@@ -7,7 +7,7 @@ that buffer from its first fragment to the next text's. So each text is copied o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -130,11 +130,19 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
             for puzzles, row in zip(parts, rows, strict=True)
         ],
     )
-    before, after = wording.number
-    most = max(np.diff(puzzles.first_statement).max() for puzzles in parts)
-    numbers = arrow([f"{before}{t}{after}" for t in range(1, most + 1)])
-    texts = gather(pa.concat_arrays([wording.fragments, numbers]), ids, bounds)
+    most = int(max(np.diff(puzzles.first_statement).max() for puzzles in parts))
+    # few sizes, so that they are made once
+    texts = gather(with_numbers(parts[0].layout.language, 1 << most.bit_length()), ids, bounds)
     return pc.utf8_rtrim(texts, "\n") if first else texts
+
+
+@lru_cache(maxsize=8)
+def with_numbers(language: str, most: int) -> pa.Array:
+    """Return the fragments of a language, and after them the numbers of up to `most` statements."""
+    wording = phrases(language)
+    before, after = wording.number
+    numbers = arrow([f"{before}{t}{after}" for t in range(1, most + 1)])
+    return pa.concat_arrays([wording.fragments, numbers])
 
 
 def questions(puzzles: Puzzles) -> pa.Array:
@@ -148,11 +156,11 @@ def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.nd
     category = np.arange(d)[:, None, None]
     value = value_numbers(puzzles)[puzzles.initial_state, category, np.arange(count)]
     value = arrange(value, puzzles.state_place, axis=0)
-    sentences = np.empty((count, n, 1 + d), np.int64)
+    ids = np.empty((count, n * (1 + d) + 2), np.int64)
+    ids[:, 0], ids[:, -1] = wording.first["instruction"], wording.first["line break"]
+    sentences = ids[:, 1:-1].reshape(count, n, 1 + d)  # the same memory
     sentences[..., 0] = wording.first["name"] + puzzles.people.T.astype(np.int64)
     sentences[..., 1:] = states(value.T, wording)
-    ends = (0, 0), (wording.first["instruction"], wording.first["line break"])
-    ids = np.pad(sentences.reshape(count, -1), ((0, 0), (1, 1)), constant_values=ends)
     return ids.reshape(-1), np.arange(count + 1) * ids.shape[1]
 
 

@@ -45,7 +45,7 @@ DRAWN_TOGETHER = 16_384
 """Statements whose first attempts are drawn at once, which takes some 10 MB."""
 
 FEW, AHEAD = 32, 4
-"""Up to FEW puzzles are faster made one by one, with AHEAD attempts of a statement drawn at once."""
+"""Up to FEW puzzles are faster made one by one, AHEAD attempts at a statement drawn at once."""
 
 Drawn = tuple[np.ndarray, np.ndarray]
 """Of statements, the first fields of Statements; and three states each, such as the conditions."""
@@ -136,8 +136,9 @@ class Puzzles:
 
 def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Puzzles:
     """The puzzles of the given keys (uint64), all of difficulty d, with their N and needles."""
-    people, poi, categories, domains, domain_size, question = choose_elements(keys, d)
-    initial_state, state_place = initialize(child(keys, 0), domain_size, len(people))
+    key = children(child(keys, 0), 6)
+    people, poi, categories, domains, domain_size, question = choose_elements(key, d)
+    initial_state, state_place = initialize(key[STATE_DRAW], domain_size, len(people))
     statements = run(keys, pack(initial_state), domain_size, poi, N, needles)
     return Puzzles(
         people, poi, categories, domains, domain_size, initial_state, state_place, question,
@@ -145,13 +146,12 @@ def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Pu
     )  # fmt: skip
 
 
-def choose_elements(keys: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
+def choose_elements(key: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
     """People, PoI, categories, value domains with their sizes, and question (section 2.1.1, 2.1.5).
 
     n = max(d, 2) people; d categories; domains of min(max(d + 1, 3), vocabulary size) values.
     """
     n, values = max(d, 2), max(d + 1, 3)
-    key = children(child(keys, 0), 6)
     people = distinct(children(key[PEOPLE_DRAW], n), len(PEOPLE))
     poi, question = uniform(key[POI_DRAW], n), uniform(key[QUESTION_DRAW], d)
     categories = distinct(children(key[CATEGORIES_DRAW], d), len(CATEGORIES))
@@ -170,7 +170,7 @@ def initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.nda
     and d >= 11 includes such a category, so every two people differ somewhere.
     """
     d, most = len(domain_size), 16
-    words = children(children(child(key, STATE_DRAW), d), most + n)
+    words = children(children(key, d), most + n)
     last = np.uint64(2**64 - 1)  # sorts behind the cards that are in play
     in_play = np.arange(most).reshape(-1, 1, 1) < np.maximum(domain_size, n)
     dealt = permutation(np.where(in_play, words[:most], last))[:n] % domain_size
@@ -254,14 +254,15 @@ def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np
 
     The first AHEAD attempts at many statements are drawn at once.
     """
-    begins = dict(zip((np.cumsum(N) - N).tolist(), zip(S.T.tolist(), poi.tolist())))
-    parts, made = [], []
+    begins = iter(zip(S.T.tolist(), poi.tolist(), strict=True))
+    first, parts, made = {0, *np.cumsum(N).tolist()}, [], []
     for start in range(0, N.sum(), DRAWN_TOGETHER // AHEAD):
         rows = np.arange(start, min(start + DRAWN_TOGETHER // AHEAD, N.sum()))
         drawn, plan = draw(rows.repeat(AHEAD), np.tile(np.arange(AHEAD), len(rows)))
         tries, chosen = plain(drawn, plan), []
         for own, row in enumerate(rows.tolist()):
-            state, poi_now = begins.get(row) or (state, poi_now)
+            if row in first:
+                state, poi_now = next(begins)
             places = slice(AHEAD * own, AHEAD * (own + 1))
             for attempt in count():
                 place = places.start + attempt % AHEAD
@@ -291,7 +292,8 @@ def draw_types(step: np.ndarray, N: np.ndarray, needles: np.ndarray) -> np.ndarr
     left = np.repeat(np.cumsum(N), N) - np.arange(len(step))
     drawn = iter(uniform(child(step, TYPE_DRAW), left).tolist())
     needle = []
-    for length, needles_left in zip(N.tolist(), needles.tolist(), strict=True):
+    for length, total in zip(N.tolist(), needles.tolist(), strict=True):
+        needles_left = total
         for word in islice(drawn, length):
             needle.append(word < needles_left)
             needles_left -= needle[-1]

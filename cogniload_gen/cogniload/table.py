@@ -81,7 +81,7 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
     """Yield the puzzles of one batch, in tables of about TABLE_CLAUSES."""
     d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in batch.cells]).T
     # those of each difficulty are simulated together, and put back into their rows afterwards
-    rows = {level: np.flatnonzero(d == level) for level in np.unique(d).tolist()}
+    rows = {level: np.flatnonzero(d == level) for level in sorted({*d.tolist()})}
     puzzles: dict[int, Puzzles] = {}
     for level, row in rows.items():
         made = simulate(batch.keys[row], level, N[row], needles[row])
@@ -102,7 +102,9 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
                 places.append(row[first:last] - start)
         trace = schema is not SCHEMA
         tables = [pa.table(contents(part) | (steps(part) if trace else {})) for part in parts]
-        whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
+        whole = tables[0]
+        if len(tables) > 1:
+            whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
         columns = dict(zip(whole.column_names, whole.columns, strict=True))
         columns["puzzle"] = render(parts, places)
         yield whole_table(selection, batch.part(start, stop), schema, columns)

@@ -94,6 +94,9 @@ def write(keys: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Filler:
 
     With the `counts` of the words that `word_counts` returns, it is right to within a word.
     """
+    if not context.any():
+        nothing = np.zeros(len(keys) + 1, np.int64)
+        return Filler(nothing[:0], nothing, nothing[1:], np.arange(len(keys) + 1))
     stops = 2 / (SHORTEST + LONGEST)
     commas = (1 - stops) / COMMAS
     mean = counts.reshape(-1, len(ENDINGS)).mean(axis=0) @ [1 - commas - stops, commas, stops]

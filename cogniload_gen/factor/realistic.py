@@ -6,7 +6,7 @@ context to fill. Words and sentences are in `data/realistic.toml` and `data/nois
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from string import ascii_letters
 from typing import NamedTuple
@@ -191,20 +191,21 @@ def needed_variables(draw: Draw, op: int) -> list[Variable]:
     return variables
 
 
-def fitting(left: int, slack: int, loose: int, cheap: int, constant: bool) -> list[Shape]:
+@lru_cache(maxsize=2**16)
+def fitting(left: int, slack: int, loose: int, cheap: int, constant: bool) -> tuple[Shape, ...]:
     """The shapes that the next variable can have.
 
     `left` operations can be spent; each beyond `slack` takes a loose variable among the operands.
     There are `loose` and `cheap` others for operands; `constant` says whether a number will do.
     """
-    return [
+    return tuple(
         shape
         for shape in SHAPES
         if shape.operations <= left
         and shape.operations - slack <= min(shape.terms, loose)
         and shape.terms <= loose + cheap
         and (shape.terms or constant)
-    ]
+    )
 
 
 def structure(draw: Draw, op: int) -> list[int]:
