@@ -8,12 +8,17 @@ import resource
 import subprocess
 import sys
 import time
+from collections import deque
 from functools import partial
 from pathlib import Path
+from random import sample
 from statistics import median
 from tempfile import TemporaryDirectory
 from timeit import repeat
 
+from reasoning_gym import create_dataset
+
+import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
 
@@ -38,12 +43,26 @@ def show(what, work, repeats=5):
 
 def puzzle():
     for N in (20, 250, 1_000, 10_000):
-        show(f"one puzzle, d = 5, N = {N}", partial(generate_puzzles, 5, N, 50, num_puzzles=1))
+        show(f"one puzzle, d = 5, N = {N}", partial(generate_puzzles, 5, N, 50, num_puzzles=1), 15)
+    show("one of FACTOR, N = 20", partial(generate_factor, N=20, num_puzzles=1), 15)
 
 
 def stream():
-    rows = load_dataset("cogniload", split="test", streaming=True, **GRID).take(7_000)
-    show("the first 7,000 rows of a stream of the grid", lambda: [None for _ in rows], 1)
+    for count in (1, 14_000):
+        rows = load_dataset("cogniload", split="test", streaming=True, **GRID).take(count)
+        show(f"a stream of the grid, rows: {count}", partial(deque, rows, 0), 3)
+
+
+def items():
+    """Time reasoning-gym's items of each suite, the first in order and others at random."""
+    for name, given in (
+        *(("cogniload", {"d": 3, "N": 20}), ("cogniload", GRID), ("factor_symbolic", {"N": 20})),
+        *(("factor_realistic", {"op": op}) for op in (10, 20)),
+    ):
+        for order, places in (("order", range(3_000)), ("disorder", sample(range(10**6), 300))):
+            made = create_dataset(name, seed=7, size=10**6, **given)
+            what = f"{name}, {min(given.items())}: {len(places):,} items in {order}"
+            show(what, partial(deque, map(made.__getitem__, places), 0), 1)
 
 
 def both(what, function):
@@ -65,6 +84,7 @@ FIGURES = {
     "grid": partial(show, "the paper's grid, 14,000 puzzles", lambda: generate_puzzles(**GRID)),
     "puzzle": puzzle,
     "stream": stream,
+    "items": items,
     "score": partial(both, "scoring", score),
     "steps": partial(both, "reading steps", read_steps),
     "report": report,

@@ -10,6 +10,7 @@ from grids import cogniload_grid, cogniload_source
 from memory import PEAK
 
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles
+from cogniload_gen.cogniload import simulate as simulate_module
 from cogniload_gen.cogniload import table as table_module
 
 GOLDEN_GRID = {"d": range(1, 13), "N": [1, 20, 100], "rho": [5, 33.3, 95], "num_puzzles": 2}
@@ -22,8 +23,16 @@ def digest(table: pa.Table) -> str:
     return hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest()
 
 
-def test_golden_hash():
-    """Change a puzzle, and GENERATOR_VERSION and this hash change with it."""
+@pytest.mark.parametrize(("few", "ahead", "together"), [
+    (0, 4, 16_384), (0, 4, 50), (99, 4, 16_384), (99, 4, 50), (99, 1, 7),
+])  # fmt: skip
+def test_golden_hash(monkeypatch, few, ahead, together):
+    """Change a puzzle, and GENERATOR_VERSION and this hash change with it.
+
+    It is the same whether puzzles are made side by side or one by one, and in what portions.
+    """
+    for name, value in (("FEW", few), ("AHEAD", ahead), ("DRAWN_TOGETHER", together)):
+        monkeypatch.setattr(simulate_module, name, value)
     assert GENERATOR_VERSION == 1
     assert digest(generate_puzzles(**GOLDEN_GRID, trace=True)) == GOLDEN
 

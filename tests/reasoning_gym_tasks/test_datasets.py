@@ -15,7 +15,7 @@ SMALL = {
     "factor_realistic": {"op": [2, 3], "context": [0, 2000], "noise": "close"},
 }
 SIZE = 20
-"""Items of a data set here: more than are made at once."""
+"""Items of a data set here: of several blocks that are made at once."""
 
 
 def create(name, **given):
