@@ -216,8 +216,7 @@ def side_by_side(
     Return what is drawn of all statements; and update and condition values with the PoI's states.
     """
     starts = range(0, N.sum(), DRAWN_TOGETHER)
-    parts = [draw(slice(start, start + DRAWN_TOGETHER), 0) for start in starts]
-    drawn, plan = (np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True))
+    drawn, plan = join([draw(slice(start, start + DRAWN_TOGETHER), 0) for start in starts])
     made = np.empty_like(plan)
     row, last, poi_now = np.cumsum(N) - N, np.cumsum(N) - 1, poi
     attempt = np.zeros_like(N)
@@ -255,11 +254,11 @@ def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np
     The first AHEAD attempts at many statements are drawn at once.
     """
     begins = iter(zip(S.T.tolist(), poi.tolist(), strict=True))
-    first, parts, made = {0, *np.cumsum(N).tolist()}, [], []
+    first, parts = {0, *np.cumsum(N).tolist()}, []
     for start in range(0, N.sum(), DRAWN_TOGETHER // AHEAD):
         rows = np.arange(start, min(start + DRAWN_TOGETHER // AHEAD, N.sum()))
         drawn, plan = draw(rows.repeat(AHEAD), np.tile(np.arange(AHEAD), len(rows)))
-        tries, chosen = plain(drawn, plan), []
+        tries, chosen, made = plain(drawn, plan), [], []
         for own, row in enumerate(rows.tolist()):
             if row in first:
                 state, poi_now = next(begins)
@@ -278,8 +277,14 @@ def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np
             state = after
             made.append((u, v, state[poi_now]))
             chosen.append(place)
-        parts.append(drawn[:, chosen])
-    return np.concatenate(parts, axis=1), np.array(made, np.uint64).T
+        parts.append((drawn[:, chosen], np.array(made, np.uint64).T))
+    return join(parts)
+
+
+def join(parts: list[Drawn]) -> Drawn:
+    """Return what is drawn in parts as one."""
+    drawn, numbers = (np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True))
+    return drawn, numbers
 
 
 def plain(drawn: np.ndarray, plan: np.ndarray) -> list[tuple[int, ...]]:
