@@ -9,10 +9,9 @@ text tells it from a response, while a server's parser knows.
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any, NamedTuple
 
-TAGS = "think|thinking|thought|seed:think"
+TAGS = "think|thinking|thought|reasoning|seed:think"
 OPEN = re.compile(rf"<(?:{TAGS})>|\[THINK\]|◁think▷|<\|channel\|>analysis<\|message\|>", re.I)
 CLOSE = re.compile(
     rf"</(?:{TAGS})>|\[/THINK\]|◁/think▷"
@@ -20,6 +19,9 @@ CLOSE = re.compile(
     re.I,
 )
 """What begins and ends reasoning that stands in the response."""
+
+CLUES = ("think>", "thinking>", "thought>", "reasoning>", "think]", "think▷", "<|channel|>")
+"""Without one of these there is none, and to look for them takes a hundredth of the time."""
 
 LISTS = ("reasoning_details", "thinking_blocks", "provider_state", "content")
 FIELDS = ("reasoning", "reasoning_content", "thinking")
@@ -30,7 +32,7 @@ TEXTS = ("text", "thinking", "reasoning", "content", "reasoning_content")
 
 
 class Reasoning(NamedTuple):
-    """What a message tells of its reasoning.
+    """The reasoning of a response, as far as it was sent.
 
     `text` is None where there is none to read. `hidden` says why, where the model did reason:
     a "summary" took its place, it was "redacted" or "encrypted", or it is "withheld" and its tokens
@@ -56,12 +58,15 @@ def split(text: str) -> Split:
     """Return a response without the reasoning that stands in it.
 
     As a model's template may open the reasoning in the prompt, its end alone will do. Reasoning
-    that never ends leaves an empty response.
+    that never ends goes on to the end of the text.
     """
-    *_, last = chain([None], CLOSE.finditer(text))
+    lower = text.lower()
+    if not any(clue in lower for clue in CLUES):
+        return Split(text)
+    last = max(CLOSE.finditer(text), key=re.Match.end, default=None)
     start = last.end() if last else 0
     before, after = text[: last.start()] if last else "", text[start:]
-    begun = next((mark for mark in OPEN.finditer(after) if _leads(after, mark.start())), None)
+    begun = OPEN.search(after)
     if not last and not begun:
         return Split(text)
     response, rest = (after[: begun.start()], after[begun.end() :]) if begun else (after, "")
@@ -73,11 +78,6 @@ def split(text: str) -> Split:
 def without_marks(reasoning: str) -> str:
     """Return reasoning without what begins and ends it."""
     return CLOSE.sub("\n", OPEN.sub("", reasoning)).strip()
-
-
-def _leads(text: str, place: int) -> bool:
-    """Return whether a place begins a line."""
-    return not text[text.rfind("\n", 0, place) + 1 : place].strip()
 
 
 def join(response: str, reasoning: str | None) -> str | None:

@@ -24,8 +24,9 @@ Completion = Any
 OWN = ("puzzle", "poi", "category", "suite")
 """Columns that rows of our puzzles fill, and those of other tasks in one training set do not."""
 
-END = re.compile(r"(?:\s*(?:<\|\w+\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>))+\s*$")
-"""The marks with which models end, where a trainer does not leave them out."""
+END = re.compile(r"(?:<\|\w+\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>)$")
+LONGEST_END = 40
+"""The marks with which models end, where a trainer does not leave them out, in characters."""
 
 
 def answer_score(response: str, row: Mapping[str, Any], reasoning: str | None = None) -> float:
@@ -34,7 +35,7 @@ def answer_score(response: str, row: Mapping[str, Any], reasoning: str | None = 
     Raises ValueError for a row that is no puzzle, and for a puzzle in another language than
     English, in which hedges and denials would not be recognised.
     """
-    return _benchmark_of(row).reward_answer(split(END.sub("", response)).response, row)
+    return _benchmark_of(row).reward_answer(split(without_end(response)).response, row)
 
 
 def step_score(response: str, row: Mapping[str, Any], reasoning: str | None = None) -> float:
@@ -42,7 +43,7 @@ def step_score(response: str, row: Mapping[str, Any], reasoning: str | None = No
 
     Raises ValueError as `answer_score` does.
     """
-    return _benchmark_of(row).reward_steps(END.sub("", whole(response, reasoning)), row)
+    return _benchmark_of(row).reward_steps(without_end(whole(response, reasoning)), row)
 
 
 def answer_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
@@ -81,6 +82,14 @@ def _rewards(
         else score(response, row, reasoning)
         for (response, reasoning), row in zip(map(told, completions), rows(columns), strict=True)
     ]
+
+
+def without_end(response: str) -> str:
+    """Return a response without the marks at its end."""
+    text = response.rstrip()
+    while mark := END.search(text, max(0, len(text) - LONGEST_END)):
+        text = text[: mark.start()].rstrip()
+    return text
 
 
 def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

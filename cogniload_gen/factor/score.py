@@ -16,7 +16,6 @@ from cogniload_gen.endings import is_cut_off
 from cogniload_gen.factor.reading.answer import read_number, read_variables
 from cogniload_gen.factor.reading.equations import in_order
 from cogniload_gen.factor.reading.text import WORDS
-from cogniload_gen.reasoning import split
 
 SUITES = ("symbolic", "realistic")
 
@@ -78,7 +77,7 @@ def score_factor(
     Raises ValueError if there is no such suite, or for a symbolic puzzle without its target.
     """
     score = score_row(
-        split(response).response,
+        response,
         {"suite": suite, "answer": answer, "target": target, "question": question},
         prompt_tokens=prompt_tokens,
         response_tokens=response_tokens,

@@ -91,7 +91,8 @@ def test_where_there_is_none_its_tokens_tell_whether_it_is_withheld(odd):
     ("<Thinking>Hm.</Thinking>So.", "So.", "Hm."),
     ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>So.",
      "So.", "Hm."),
-    ("I use no <think> tags.", "I use no <think> tags.", None),
+    ("So. <think>Hm.", "So. ", "Hm."),
+    ("I think so, by rule [1] <b>.", "I think so, by rule [1] <b>.", None),
 ])  # fmt: skip
 def test_a_response_is_split_where_its_reasoning_ends(given, response, reasoning):
     apart = split(given)

@@ -4,10 +4,9 @@ The paper asks for the variables that have a value (symbolic suite) or for a num
 leaves open how an answer is read. These are the rules; the words and the patterns that they name
 are in `data/reading.toml`.
 
-R1. Final part. What stands up to the last mark that ends a reasoning trace, such as "</think>", is
-    dropped, and so is what stands after a mark that begins one without end, after a mark that ends
-    the turn, and, once an "answer:" has been given, from the next question on. The last 20,000
-    characters of what is left are read.
+R1. Final part. Reasoning that stands in the response (reasoning.py) is dropped, and so is what
+    stands after a mark that ends the turn, and, once an "answer:" has been given, from the next
+    question on. The last 20,000 characters of what is left are read.
 R2. Plain text. The rest is in lowercase, with subscripts, full-width and mathematical letters in
     ASCII; LaTeX commands, braces, dollars, emphasis, code and check marks are blank, and so is what
     is struck through; a cross (✗) is kept. "\\boxed" and an <answer> or <result> tag are the word

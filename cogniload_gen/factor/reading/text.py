@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from unicodedata import normalize
 
 from cogniload_gen.files import read_words
+from cogniload_gen.reasoning import split
 
 FACTOR = "cogniload_gen.factor"
 WORDS, WORLD = read_words(FACTOR, "reading"), read_words(FACTOR, "realistic")
@@ -45,17 +46,13 @@ def plain(response: str) -> tuple[str, int]:
 
     Each character stands for the one at its place in the response.
     """
-    ends = patterns.thought_end.finditer(response) if has_any("<[◁", response) else ()
-    start = max((match.end() for match in ends), default=0)
-    thought = patterns.thought_start.search(response, start) if has_any("<[◁", response) else None
-    text = response[start : thought.start() if thought else None]
+    text, _, start = split(response)
     turn = patterns.turn_end.search(text) if "<" in text else None
     answered = patterns.answered.search(f"\n{text}")
     question = patterns.next_question.search(text, answered.end() - 1) if answered else None
     cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
     text = text[: min(cuts, default=None)].rstrip()
-    start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
-    return clean(text), start
+    return clean(text[-MOST_CHARACTERS:]), start + max(len(text) - MOST_CHARACTERS, 0)
 
 
 def clean(text: str) -> str:
