@@ -275,7 +275,8 @@ def score_attempts(sample: Sample) -> list[Sample]:
 
 def _metrics_again(sample: Sample, scored: Score) -> dict[str, Any]:
     doc, response = sample["doc"], read_responses(sample)[0]
-    metrics = score_metrics(scored, read_ending(sample))
+    ending = read_ending({**sample, "outcome": scored.outcome.value})
+    metrics = score_metrics(scored, ending)
     metrics |= step_metrics(response, doc, read_reasoning(sample))
     return metrics | split_failure(doc, int(scored.correct))
 

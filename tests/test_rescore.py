@@ -111,6 +111,17 @@ def test_a_count_that_is_no_number_of_tokens_is_unknown_and_not_written(folder, 
     assert not any({*counts} & {*sample, *sample["metrics"]} for sample in read(scored.out))
 
 
+def test_the_ending_is_that_of_the_new_outcome(folder):
+    counts = {"prompt_tokens": 10, "response_tokens": 5, "metrics": ["acc"]}
+    sample = {"doc": COGNILOAD[0]["doc"] | {"context_budget": 1024}} | counts
+    doc = sample["doc"]
+    sample |= {"outcome": "wrong_max_context", "acc": 0, "target": doc["answer"], "doc_id": 0}
+    sample |= {"resps": [[f"{doc['poi']} ends with {doc['answer']}."]]}
+    sample["filtered_resps"] = sample["resps"][0]
+    (written,) = read(rescore(write([sample]), "again.jsonl").out)
+    assert (written["outcome"], written["ending"]) == ("correct_poi", "ended")
+
+
 def test_samples_of_older_versions_of_lm_eval_are_read(folder):
     """Without `filter`, and with requests that are lists."""
     old = [
