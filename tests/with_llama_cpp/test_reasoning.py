@@ -7,14 +7,13 @@ import json
 import os
 import socket
 import subprocess
-import time
-from contextlib import contextmanager, suppress
-from urllib.error import URLError
+from contextlib import contextmanager
 from urllib.request import Request, urlopen
 
 import pytest
 from eval_command import read
 from real_model import wheel_folder
+from started import wait_for
 
 from cogniload_cli import main
 from lm_eval_tasks.demo import MODEL, MODEL_FILE
@@ -56,21 +55,11 @@ def serve(folder, way):
         process = subprocess.Popen([*map(str, command)], stdout=output, stderr=subprocess.STDOUT)
     try:
         url = f"http://127.0.0.1:{port}"
-        wait_for(process, f"{url}/health", log)
+        wait_for(process, f"{url}/health", log, within=START_WITHIN)
         yield url
     finally:
         process.terminate()
         process.wait(STOP_WITHIN)
-
-
-def wait_for(process, url, log):
-    """Returns once the URL answers; fails, with the log's end, if the process ends or is late."""
-    latest = time.monotonic() + START_WITHIN
-    while process.poll() is None and time.monotonic() < latest:
-        with suppress(URLError, TimeoutError, ConnectionError), urlopen(url, timeout=5):  # noqa: S310
-            return
-        time.sleep(0.2)
-    pytest.fail(f"llama-server did not come up:\n{log.read_text(errors='replace')[-3000:]}")
 
 
 def run(url, out, limit):
@@ -95,7 +84,7 @@ def ask(url, prompt):
 
 
 def read_of(samples):
-    """What is read of each sample, of which the place of its reasoning changes nothing."""
+    """What is read of each sample, wherever its reasoning stands."""
     names = ("acc", "acc_uncut", "overflow", "outcome", "ending", "steps_read", "finish_reason")
     return {
         name: [sample[name] for name in names]

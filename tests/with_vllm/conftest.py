@@ -5,17 +5,15 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
 from harness import lm_eval_random_state  # noqa: F401 (a fixture of every test)
 from real_model import wheel_folder
+from started import wait_for
 
 from lm_eval_tasks.demo import MODEL, MODEL_FILE
 
@@ -83,20 +81,10 @@ def serve(model: Path, log: Path, *more: str) -> Iterator[str]:
         )
         try:
             url = f"http://127.0.0.1:{port}"
-            wait_for(process, f"{url}/health", log)
+            wait_for(process, f"{url}/health", log, within=START_WITHIN)
             yield url
         finally:
             stop(process)
-
-
-def wait_for(process: subprocess.Popen, url: str, log: Path) -> None:
-    """Returns once the URL answers; fails, with the log's end, if the process ends or is late."""
-    latest = time.monotonic() + START_WITHIN
-    while process.poll() is None and time.monotonic() < latest:
-        with suppress(URLError, TimeoutError, ConnectionError), urlopen(url, timeout=5):  # noqa: S310
-            return
-        time.sleep(0.5)
-    pytest.fail(f"vllm serve did not come up:\n{log.read_text(errors='replace')[-3000:]}")
 
 
 def stop(process: subprocess.Popen) -> None:

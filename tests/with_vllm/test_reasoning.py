@@ -65,7 +65,7 @@ def ask(url, sample):
 
 
 def read_of(samples, names):
-    """What is read of each named sample, of which the place of its reasoning changes nothing."""
+    """What is read of each named sample, wherever its reasoning stands."""
     held = ("acc", "acc_uncut", "overflow", "outcome", "ending", "steps_read", "finish_reason")
     return {
         name: [samples[name][key] for key in held]
