@@ -419,8 +419,8 @@ def score(parser: Parser, words: Words) -> None:
     parser.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=text)
     text = (
         "score tables SAMPLES (.parquet, .jsonl, .csv) with id and response, perhaps with "
-        "prompt_tokens, response_tokens, response_limit and finish_reason, to the puzzles in "
-        "FOLDER's Parquet files, or in a file"
+        "reasoning, prompt_tokens, response_tokens, response_limit and finish_reason, to the "
+        "puzzles in FOLDER's Parquet files, or in a file"
     )
     parser.option("dataset", "FOLDER", text, type=Path)
     parser.flag("steps", "say where the reasoning breaks, in place of the outcomes")

@@ -74,7 +74,7 @@ def score(
     response: reasoning that stands in it (`<think>`) is left out, as is that which a server keeps
     apart, `reasoning`. `prompt_tokens` and `response_tokens` count against `context_budget`, which
     they share; an unknown count is 0. The default budget is the paper's for CogniLoad, and none for
-    FACTOR. A response whose `finish_reason` tells of a limit, such as "length", was cut off.
+    FACTOR. A response whose `finish_reason` is a limit, such as "length", was cut off.
 
     Raises ValueError for a response or a reasoning that is no text, and for a row that is no puzzle
     or lacks a column that its scorer needs.

@@ -129,11 +129,10 @@ def check_prompt_read(task: str, share: Share, read: int | None) -> bool:
     return False
 
 
-def _told(said: Said, share: Share) -> dict[str, Any]:
+def _told(said: Said) -> dict[str, Any]:
     """Return what the scorer and the disk learn of a response's end and of its reasoning."""
     return {
         "finish_reason": said.finish_reason,
-        "response_limit": share.response_limit,
         "reasoning": said.reasoning.text,
         "reasoning_hidden": said.reasoning.hidden,
     }
@@ -214,7 +213,8 @@ class SharedBudgetTask(ConfigurableTask):
             REASONINGS: thoughts if any(thoughts[1:]) else None,
         }
         reported = {name: fact for name, fact in metrics.items() if fact is not None}
-        told = doc | share.scored(facts.prompt_tokens, tokens[0]) | _told(facts, share)
+        counts = share.scored(facts.prompt_tokens, tokens[0])
+        told = doc | counts | _told(facts) | {"response_limit": share.response_limit}
         return Fields(super().process_results(told, results) | reported, self.aggregation())
 
     def describe(self, request: Instance, response: str) -> dict[str, Any]:
@@ -227,8 +227,9 @@ class SharedBudgetTask(ConfigurableTask):
         if self._reads_prompts:
             self._reads_prompts = check_prompt_read(self.config.task, share, said.prompt_tokens)
         counts = share.scored(said.prompt_tokens, self._count(response, share.counted))
-        about = _told(said, share)
-        scored = answer_metrics(response, doc | counts | about)
+        about = _told(said)
+        limit = {"response_limit": share.response_limit}
+        scored = answer_metrics(response, doc | counts | about | limit)
         return {
             **about,
             "backend_prompt_tokens": said.prompt_tokens,

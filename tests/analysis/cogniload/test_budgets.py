@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import budget_curve
-from cogniload_analysis.samples.stop_reasons import ENDED, LIMIT
+from cogniload_analysis.samples.stop_reasons import CUT, ENDED
 from cogniload_analysis.stats import clustered_interval, wilson_interval
 
 
@@ -32,7 +32,7 @@ def stop_at(frame, limit):
     return frame.assign(
         correct=frame["correct"] & ~cut,
         response_tokens=frame["response_tokens"].clip(upper=limit),
-        ending=np.where(cut, LIMIT, ENDED),
+        ending=np.where(cut, CUT, ENDED),
     )
 
 

@@ -10,7 +10,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.frame import check_columns
-from cogniload_analysis.samples.stop_reasons import CUT, LIMIT, WINDOW
+from cogniload_analysis.samples.stop_reasons import CUT
 from cogniload_analysis.stats import clustered_interval
 
 LEAST_BUDGET = 256
@@ -58,7 +58,7 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     if budgets is not None and not all(budget >= 1 for budget in budgets):
         raise ValueError(f"budgets must be 1 or more tokens, got {list(budgets)}")
     known = frame.dropna(subset="response_tokens")
-    limited = known["ending"].isin([CUT, LIMIT, WINDOW]) if "ending" in known else False
+    limited = known["ending"] == CUT if "ending" in known else False
     known = known.assign(lost=limited & ~known["correct"].astype(bool))
     return pd.DataFrame(
         {"model": str(model), "budget": budget} | _describe_budget(mine, budget)

@@ -224,9 +224,9 @@ def overview_table(
     loads than the paper's means), covers (the paper's loads), cut_share, acc_uncut (of the
     responses that no limit cut), acc_least and acc_most (if all cut ones are wrong, and right),
     ECL50_most and ECL50_most_high (if all are right; infinite where accuracy then no longer falls
-    with N, and NaN for a model not in `lenient`) and
-    response_tokens (mean). Ranks compare projections, or crossings where a model has no projection.
-    The highest rank comes first, and the most accurate of the models without one.
+    with N, and NaN for a model not in `lenient`) and response_tokens (mean). Ranks compare
+    projections, or crossings where a model has no projection. The highest rank comes first, and the
+    most accurate of the models without one.
     """
     ranked = ranking[ranking["source"] == HERE].set_index("model")
     counts = ranking[ranking["source"] != HERE].count()
