@@ -334,7 +334,7 @@ def evaluate(parser: Parser, words: Words) -> None:
 
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
-        "--tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...",
+        "--tasks TASK --until GOAL [--budget COUNT] [--at LOADS] [--N LOW..HIGH] ...",
         "... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]",
         "--merge DIR ... [--output_path DIR] [--include_path DIR]",
         "--status DIR ... [--include_path DIR] [--price IN,OUT]",
@@ -345,10 +345,14 @@ def evaluate(parser: Parser, words: Words) -> None:
     )
     parser.option("config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
     parser.option("shard", "I/N", "answer the I-th of N equal parts alone")
-    parser.option("until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
+    text = "ask until it is known: ECL50±20%%, ECL80±20%%, ID50±1, N_eff±20%%, ..."
+    parser.option("until", "GOAL", text)
     parser.option("budget", "COUNT", "the most puzzles for --until (1500)", type=_number)
-    text = "the least and the most N (or op) that --until asks, such as 10 400"
-    parser.option("range", ("LOW", "HIGH"), text, nargs=2, type=_number)
+    text = (
+        "where --until holds the loads besides its goal's, such as d=1,rho=50 (the paper's means)"
+    )
+    parser.option("at", "LOADS", text)
+    parser.option("N", "LOW..HIGH", "the least and the most N (or op) that --until asks")
     text = "ask no more once a run has used these tokens, such as 20M"
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)

@@ -26,9 +26,9 @@ class Search:
     """A design that chooses the puzzles of a task, told the answers on the disk.
 
     The task, `name`, is ours or below `include_path`. `metadata` has the parameters of its dataset
-    that no design decides, and `until` the design's settings, or goal, budget and range as they
-    were given. ValueError if there is no such design, or no such task: one of several grids, or
-    with twins, is a fixed design of its own.
+    that no design decides, and `until` the design's settings, or goal, budget, N and the loads to
+    hold as they were given. ValueError if there is no such design, or no such task: one of several
+    grids, or with twins, is a fixed design of its own.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Search:
 
     @classmethod
     def begin(cls, config: Any, until: Sequence[Any], shard: tuple[int, int]) -> "Search":
-        """Return the search of lm-eval's configuration, for goal, budget and range as given.
+        """Return the search of lm-eval's configuration, for goal, budget, N and loads as given.
 
         ValueError as for the class, and for arguments that say what a design decides itself.
         """

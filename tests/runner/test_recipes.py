@@ -79,7 +79,7 @@ def test_a_design_asks_with_a_prompt_of_ones_own(tmp_path, few_tasks):
     """Of a folder's run, only this command's --include_path says where the task is."""
     task, folder = "cogniload_worked_until", ("--include_path", TASKS)
     code, out, err = command(
-        *("eval", *folder, "--tasks", task, "--until", "ECL50±20%", "--range", 2, 12),
+        *("eval", *folder, "--tasks", task, "--until", "ECL50±20%", "--N", "2..12"),
         *("--budget", 64, "--model", "dummy", "--output_path", tmp_path),
     )
     assert code == 0, err

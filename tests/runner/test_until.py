@@ -118,8 +118,10 @@ def metadata(dataset="cogniload", **parameters):
 @pytest.mark.parametrize(("others", "message"), [
     (["--shard", "1/2"], "--shard is refused"),
     (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
-    (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
-    (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
+    (["--until", "ECL50"], "or ECL90±20% or ID50±1, got 'ECL50'"),
+    (["--N", "10..30"], "N must be the least and the most N, from 1 to 1000000, "),
+    (["--at", "d=1;rho=50"], "at must be loads such as d=1,rho=50, got 'd=1;rho=50'"),
+    (["--at", "N=20"], "a load of at must be one of d, rho, got 'N'"),
     (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),
     (metadata(context_budget=2048), "do not fit"),
 ])  # fmt: skip
@@ -142,13 +144,31 @@ def test_the_seed_the_range_and_the_budget_of_tokens_may_be_set(server, tmp_path
     """In --metadata or, as lm-eval mixes them and as here, in --model_args."""
     others = ["--model_args", model_args(server, cogniload={"seed": 7, "context_budget": 8192})]
     server.window = 8192
-    words = until_arguments(server, tmp_path, *others, "--range", 10, 100, budget=64)
+    words = until_arguments(server, tmp_path, *others, "--N", "10..100", budget=64)
     assert command(*words)[0] == 0
     documents = [sample["doc"] for sample in read(tmp_path)[1]]
     assert {(doc["seed"], doc["context_budget"]) for doc in documents} == {(7, 8192)}
     assert {10, 100} <= {doc["N"] for doc in documents} <= {*range(10, 101)}
     assert command(*words)[0] == command("eval", "--merge", tmp_path)[0] == 0
     assert len(server.requests) == len(documents) == 64
+
+
+def test_the_loads_may_be_set(server, tmp_path):
+    """At d = 1 and one rho, as for a model that knows no other puzzles."""
+    words = until_arguments(server, tmp_path, "--at", "d=1,rho=25", "--N", "2..60", budget=192)
+    code, said, err = command(*words)
+    assert code == 0, err
+    results, samples = read(tmp_path)
+    documents = [sample["doc"] for sample in samples]
+    assert {(doc["d"], doc["rho"]) for doc in documents} == {(1, 25.0)}
+    assert {2, 60} <= {doc["N"] for doc in documents} <= {*range(2, 61)}
+    (value,) = re.findall(r"^ECL50 ([\d.]+) \(.*\) statements, at d = 1, rho = 25 %$", said, re.M)
+    assert CAPACITY / 1.5 < float(value) < CAPACITY * 1.5
+    assert results["results"]["cogniload"]["ECL50_crossing,none"] == pytest.approx(
+        float(value), rel=0.05
+    )
+    assert command("eval", "--merge", tmp_path)[0] == command(*words)[0] == 0
+    assert len(server.requests) == len(documents)
 
 
 @pytest.mark.parametrize("reason", ["length", None])

@@ -399,13 +399,14 @@ class Adaptive:
 
     `knobs` are the benchmark's knobs that its design decides, in the order of a puzzle's values,
     after which comes the index. `goals` are what it can estimate, with usual targets. `make`
-    returns a design from `goal`, `target` and `budget`, and raises ValueError for one that is out
-    of range.
+    returns a design from `goal`, `target`, `budget`, `N` and, if it can hold loads, `at`, and
+    raises ValueError for one that is out of range.
     """
 
     knobs: tuple[str, ...]
     goals: Mapping[str, str]
     make: Callable[..., Design]
+    holds: bool = False
 
     @property
     def decided(self) -> tuple[str, ...]:
@@ -417,16 +418,15 @@ class Adaptive:
         return dict(zip((*self.knobs, "first_index"), puzzle, strict=True)) | {"num_puzzles": 1}
 
     def read_until(
-        self, goal: object, budget: object = None, span: object = None
+        self, goal: object, budget: object = None, N: object = None, at: object = None
     ) -> dict[str, Any]:
-        """Return the settings of a design from a goal in words, checked.
+        """Return the settings of a design from words, checked.
 
         The goal is such as ECL50±20% or ID50±1; +-, +/- or a space may stand for the sign. Without
-        a `budget` it is BUDGET puzzles; `span` is the least and the most N. Raises
-        ValueError for another goal, and for a budget or a span out of range.
+        a `budget` it is BUDGET puzzles; `N` is the least and the most, such as 2..40, and `at` the
+        loads that are held, such as d=1,rho=50. Raises ValueError for other words, and for what is
+        out of range.
         """
-        if span is not None:
-            _check_range("range", span)
         number = r"(\d{1,6}(?:\.\d{1,6})?)"
         wanted = rf"\s*(\w+?)(?:\s*(?:±|\+/?-)\s*|\s+){number}\s*(%?)\s*"
         found = re.fullmatch(wanted, str(goal))
@@ -436,7 +436,19 @@ class Adaptive:
             raise ValueError(f"until must be as {examples}, got {brief(goal)}")
         target = float(found[2]) / 100 if found[3] else float(found[2])
         until = {"goal": found[1], "target": target, "budget": BUDGET if budget is None else budget}
-        until |= {} if span is None else {"N": span}
+        if N is not None:
+            ends = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", str(N))
+            span = [int(ends[1]), int(ends[2])] if ends else N
+            _check_range("N", span)
+            until["N"] = span
+        if at is not None:
+            held = re.findall(r"(?:^|,)(\w+)=(\d{1,9}(?:\.\d{1,9})?)(?=,|$)", str(at))
+            if not self.holds or ",".join(map("=".join, held)) != at:
+                allowed = "loads such as d=1,rho=50" if self.holds else "left out for this task"
+                raise ValueError(f"at must be {allowed}, got {brief(at)}")
+            until["at"] = {
+                name: float(value) if "." in value else int(value) for name, value in held
+            }
         self.make(**until)
         return until
 
@@ -529,5 +541,5 @@ def _check_range(name: str, span: object) -> None:
     if not (whole and 1 <= ends[0] <= ends[1] // 4 and ends[1] <= MAX_N):
         raise ValueError(
             f"{name} must be the least and the most N, from 1 to {MAX_N}, the most at least four "
-            f"times the least; got {brief(span)}"
+            f"times the least, such as 10..400; got {brief(span)}"
         )

@@ -28,6 +28,15 @@ class LoadMeans:
     log10_N: float
     rho: float
 
+    def beside(self, load: str) -> str:
+        """Return the loads beside one in words, as in d = 1, rho = 50 %."""
+        words = {
+            "d": f"d = {self.d:g}",
+            "N": f"N = {10**self.log10_N:.0f}",
+            "rho": f"rho = {100 * self.rho:g} %",
+        }
+        return ", ".join(said for name, said in words.items() if name != load)
+
 
 # The paper's grid: its thresholds hold the other knobs at these means (section 3.1.3).
 PAPER_MEANS = LoadMeans(

@@ -117,6 +117,34 @@ def test_ID50_can_be_the_goal():
     assert ID50.low < truth < ID50.high
 
 
+@pytest.mark.parametrize(("goal", "share"), [("ECL50", 0.5), ("ECL80", 0.8)])
+def test_a_weak_model_is_measured_at_its_own_loads(goal, share):
+    """One that solves half of the puzzles of 8 statements at d = 1, and few of the paper's."""
+    model, at = {"level": -4.0, "slope": -5.0}, {"d": 1, "rho": 20}
+    design = AdaptiveDesign(0.2, 1500, (2, 60), goal=goal, at=at)
+    asked = [p for batch in run(design, solves_by_capacity, **model) for p in batch]
+    assert {(p.d, p.rho) for p in asked} == {(1, 20.0)}
+    assert {2, 60} <= {p.N for p in asked} <= {*range(2, 61)}
+    truth = brentq(lambda N: accuracy_at(1, N, 20, **model) - share, 0.1, 71)
+    estimate = design.estimate()
+    found = getattr(estimate, goal)
+    assert found.low < truth < found.high
+    assert estimate.stopped == f"{goal} is known to ±20 %"
+    assert design.wanted == f"{goal} ±20 % at d = 1, rho = 20 %"
+    assert f"{goal} {found.value:.3g} (" in " ".join(design.summary())
+    told = design.told.items()
+    frame = {
+        "d": 1,
+        "N": [p.N for p, _ in told],
+        "rho": 0.2,
+        "correct": [a.correct for _, a in told],
+    }
+    alone = estimate_capacity(frame | {"d": [1] * len(told), "rho": [0.2] * len(told)})
+    assert getattr(alone, goal).value == pytest.approx(found.value, rel=0.02)
+    assert alone.at == estimate.at == design.at
+    assert np.isnan([estimate.ID50.value, estimate.NT50.value]).all()
+
+
 def test_planted_thresholds_are_found_with_the_coverage_that_is_claimed():
     """Plain GLM curves of published models, which the prior has never seen and has no floor for."""
     models = ["Qwen3-32B", "DS-Llama-70B", "Phi-4-reasoning", "o4-mini-2025-04-16"]

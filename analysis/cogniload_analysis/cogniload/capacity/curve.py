@@ -8,7 +8,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from scipy.special import expit, gammaln, logsumexp, softmax
 
 from cogniload_analysis.adaptive.design import Interval, half_width
 from cogniload_analysis.cogniload.glm import count_cells
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, LoadMeans, Threshold
 from cogniload_analysis.stats import TAILS, percentiles
 
 COEFFICIENTS = (
@@ -32,6 +32,9 @@ COEFFICIENTS = (
     "d_log10_N_rho",
 )
 """The line beneath a curve, in loads centred on the paper's means, rho in units of 0.45."""
+
+ECL_GOALS = ("ECL50", "ECL80", "ECL90")
+"""The lengths at which 50, 80 and 90 % of the puzzles are solved."""
 
 MAIN_TERMS = 5
 RHO_UNIT = 0.45
@@ -248,7 +251,8 @@ class Capacity:
     """A model's capacity, estimated from its answers.
 
     `ECL50` (statements), `ID50` (difficulty) and `NT50` (a fraction) are crossings: medians with
-    95 % of the draws, infinite where the curve does not cross 50 % in the range of N that is kept.
+    95 % of the draws, infinite where the curve does not cross 50 % in the range of N that is kept;
+    `ECL80` and `ECL90` are those of 80 and 90 %. The other loads are held at those of `at`.
     `NT50_share` is the share of draws that cross 50 % anywhere in rho: where that is neither near
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
     that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
@@ -262,6 +266,8 @@ class Capacity:
 
     n: int
     ECL50: Threshold
+    ECL80: Threshold
+    ECL90: Threshold
     ID50: Threshold
     NT50: Threshold
     NT50_share: float
@@ -274,6 +280,7 @@ class Capacity:
     correlation: float
     asked_N: tuple[float, float]
     asked_d: tuple[float, float]
+    at: LoadMeans = PAPER_MEANS
     flags: tuple[str, ...] = ()
     stopped: str = ""
 
@@ -406,9 +413,9 @@ def curve_N(N: tuple[int, int]) -> np.ndarray:
     return np.geomspace(CURVE_REACH[0] * N[0], CURVE_REACH[1] * N[1], CURVE_POINTS)
 
 
-def curve_loads(N: tuple[int, int]) -> np.ndarray:
-    """Return the loads of the three curves through the paper's means: over N, over d, over rho."""
-    d, mean_N, rho = PAPER_MEANS.d, 10**PAPER_MEANS.log10_N, PAPER_MEANS.rho
+def curve_loads(N: tuple[int, int], at: LoadMeans = PAPER_MEANS) -> np.ndarray:
+    """Return the loads of the three curves through those of `at`: over N, over d, over rho."""
+    d, mean_N, rho = at.d, 10**at.log10_N, at.rho
     axes = (d, curve_N(N), rho), (CURVE_D, mean_N, rho), (d, mean_N, CURVE_RHO)
     return np.concatenate([make_loads(*axis) for axis in axes])
 
@@ -419,33 +426,33 @@ OVER_RHO = slice(OVER_D.stop, OVER_D.stop + len(CURVE_RHO))
 CURVES = OVER_N, OVER_D, OVER_RHO
 
 
-def last_crossing(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
-    """Return the largest load at which each row falls through 50 %.
+def last_crossing(load: np.ndarray, accuracy: np.ndarray, level: float = 0.5) -> np.ndarray:
+    """Return the largest load at which each row falls through a level.
 
     Rows that never do give infinity if they begin above, and else minus infinity: little is known
-    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load without
-    puzzles is no sign of capacity. Between two loads, the accuracy is a line.
+    of the slope of a model that guesses everywhere, and a row that rises to the level at a load
+    without puzzles is no sign of capacity. Between two loads, the accuracy is a line.
     """
-    above = accuracy >= 0.5
+    above = accuracy >= level
     lost = np.where(above[:, 0], np.inf, -np.inf)
-    return _last_passage(load, accuracy, above[:, :-1] & ~above[:, 1:], lost)
+    return _last_passage(load, accuracy - level, above[:, :-1] & ~above[:, 1:], lost)
 
 
 def largest_root(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the largest load at which each row passes 50 % in either direction; NaN without."""
     above = accuracy >= 0.5
-    return _last_passage(load, accuracy, above[:, 1:] != above[:, :-1], np.nan)
+    return _last_passage(load, accuracy - 0.5, above[:, 1:] != above[:, :-1], np.nan)
 
 
 def _last_passage(
-    load: np.ndarray, accuracy: np.ndarray, passes: np.ndarray, otherwise: float | np.ndarray
+    load: np.ndarray, excess: np.ndarray, passes: np.ndarray, otherwise: float | np.ndarray
 ) -> np.ndarray:
-    """Return the load at which each row is 50 % in the last interval in which it passes."""
+    """Return the load at which each row's excess is 0 in the last interval in which it passes."""
     left = passes.shape[1] - 1 - np.argmax(passes[:, ::-1], axis=1)
-    rows = np.arange(len(accuracy))
-    here, there = accuracy[rows, left], accuracy[rows, left + 1]
+    rows = np.arange(len(excess))
+    here, there = excess[rows, left], excess[rows, left + 1]
     with np.errstate(all="ignore"):
-        root = load[left] + (here - 0.5) / (here - there) * (load[left + 1] - load[left])
+        root = load[left] + here / (here - there) * (load[left + 1] - load[left])
     return np.where(passes.any(axis=1), root, otherwise)
 
 
@@ -468,27 +475,43 @@ def standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.n
     return np.concatenate([half, -half])
 
 
-def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
-    """Return the ECL50 of each draw, in statements: 0 or infinity where it is beyond the curve."""
-    return 10 ** last_crossing(np.log10(curve_N(N)), accuracy)
+def find_ECL(goal: str, accuracy: np.ndarray, answers: Answers, N: tuple[int, int]) -> Interval:
+    """Return the ECL50, ECL80 or ECL90 that draws of the curve over N say, in statements.
+
+    A draw that falls through the level beyond the curve counts as 0 or infinity.
+    """
+    crossings = 10 ** last_crossing(np.log10(curve_N(N)), accuracy, level_of(goal))
+    return widen(summarize(crossings), answers)
+
+
+def level_of(goal: str) -> float:
+    """Return the accuracy of a threshold, 0.8 of ECL80."""
+    return int(goal[-2:]) / 100
 
 
 def describe_capacity(
-    answers: Answers, prior: Prior, N: tuple[int, int], d: tuple[float, float]
+    answers: Answers,
+    prior: Prior,
+    N: tuple[int, int],
+    d: tuple[float, float],
+    at: LoadMeans = PAPER_MEANS,
 ) -> Capacity:
     """Return the `Capacity` by answers; N and d are the ranges that puzzles have or can have.
 
-    Flags and the reason to stop are the caller's.
+    `at` are the loads at which the others are held. Flags and the reason to stop are the caller's.
     """
-    belief = believe(answers, curve_loads(N), prior)
+    belief = believe(answers, curve_loads(N, at), prior)
     over_N, over_d, over_rho = map(belief.curve, CURVES)
-    crossing, NT50 = find_ECL50(over_N, answers, N), largest_root(CURVE_RHO, over_rho)
+    ECL: dict[str, Any] = {
+        goal: _threshold(find_ECL(goal, over_N, answers, N), N, "N", goal) for goal in ECL_GOALS
+    }
+    crossing, NT50 = ECL["ECL50"], largest_root(CURVE_RHO, over_rho)
     share = float(np.mean(~np.isnan(NT50)))
     x, value = np.log10(curve_N(N)), crossing.value
     slopes = np.gradient(belief.best.mean[OVER_N], x)
     return Capacity(
         n=answers.n,
-        ECL50=crossing,
+        **ECL,
         ID50=_threshold(summarize(last_crossing(CURVE_D, over_d)), d, "d"),
         NT50=_needle_threshold(NT50, share, over_rho),
         NT50_share=share,
@@ -497,19 +520,15 @@ def describe_capacity(
         over_d=_band(CURVE_D, over_d),
         over_rho=_band(CURVE_RHO, over_rho),
         slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
-        glm_ECL50=glm_crossing(answers),
+        glm_ECL50=glm_crossing(answers, at),
         correlation=belief.correlation,
         asked_N=N,
         asked_d=d,
+        at=at,
     )
 
 
-def find_ECL50(accuracy: np.ndarray, answers: Answers, N: tuple[int, int]) -> Threshold:
-    """Return the ECL50 that draws of the curve over N say."""
-    return _threshold(widen(summarize(crossings_N(accuracy, N)), answers), N, "N")
-
-
-def glm_crossing(answers: Answers) -> float:
+def glm_crossing(answers: Answers, at: LoadMeans = PAPER_MEANS) -> float:
     """Return the ECL50 of the paper's plain GLM of these answers, under a wide prior.
 
     Infinite where accuracy does not fall with N.
@@ -517,7 +536,8 @@ def glm_crossing(answers: Answers) -> float:
     wide, main = vague_line(), np.arange(len(COEFFICIENTS)) < MAIN_TERMS
     plain = Line(wide.mean, wide.covariance * np.diag(main))
     found = find_posterior(answers, answers.loads[:0], plain, Link(0, 1), smooth=0.0)
-    level, _, slope, *_ = plain.mean + plain.covariance @ line_terms(answers.loads).T @ found.pull
+    line = plain.mean + plain.covariance @ line_terms(answers.loads).T @ found.pull
+    (level,), slope = line_terms(make_loads(at.d, 10**PAPER_MEANS.log10_N, at.rho)) @ line, line[2]
     if slope >= 0:
         return np.inf
     return float(10 ** np.clip(PAPER_MEANS.log10_N - level / slope, -300, 300))
@@ -536,9 +556,9 @@ def summarize(draws: np.ndarray) -> Interval:
 
 
 def widen(crossing: Interval, answers: Answers) -> Interval:
-    """Return the interval of ECL50, no narrower than the lengths of the puzzles allow.
+    """Return the interval of an N, no narrower than the lengths of the puzzles allow.
 
-    Where accuracy falls steeply between the two N with answers around ECL50, the interval holds the
+    Where accuracy falls steeply between the two N with answers around it, the interval holds the
     whole gap between them, since nothing but the smoothness of the curve says where in it the fall
     is. Elsewhere the interval stays as it is.
     """
@@ -557,12 +577,14 @@ def widen(crossing: Interval, answers: Answers) -> Interval:
     return Interval(value, min(crossing.low, low), max(crossing.high, high))
 
 
-def _threshold(crossing: Interval, span: tuple[float, float], knob: str) -> Threshold:
+def _threshold(
+    crossing: Interval, span: tuple[float, float], knob: str, goal: str = "ID50"
+) -> Threshold:
     """The crossing of a falling curve, said to lie outside where its median does."""
     value, low, high = crossing.value, crossing.low, crossing.high
     status, note = "crossing", ""
     if not span[0] <= value <= span[1]:
-        status = f"always {'above' if value > span[1] else 'below'} 50 %"
+        status = f"always {'above' if value > span[1] else 'below'} {goal[-2:]} %"
         note = f"outside the tested range: {knob} from {span[0]:g} to {span[1]:g}"
     return Threshold(value, low, high, "posterior draws", status, note=note)
 

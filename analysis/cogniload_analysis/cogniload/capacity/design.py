@@ -7,18 +7,19 @@
     print(design.estimate().ECL50)
 
 All cells lie on three axes through the paper's mean loads, since there no interaction of the loads
-can bias a threshold. The steps: (1) candidates on the axes; (2) a prior over curves; (3) their
-posterior given the answers; (4) a pilot, and then the batch that narrows the goals most;
-(5) batches that grow; (6) a stop; (7) the estimate; (8) flags. Steps 2, 3 and 7 are in `curve` and
-`prior`, 5 and 6 in `cogniload_analysis.adaptive.design`.
+can bias a threshold; at other loads, on the axis of the goal alone. The steps: (1) candidates on
+the axes; (2) a prior over curves; (3) their posterior given the answers; (4) a pilot, and then the
+batch that narrows the goals most; (5) batches that grow; (6) a stop; (7) the estimate; (8) flags.
+Steps 2, 3 and 7 are in `curve` and `prior`, 5 and 6 in `cogniload_analysis.adaptive.design`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from numbers import Real
+from operator import itemgetter
 from reprlib import repr as brief
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,24 +30,26 @@ from cogniload_analysis.adaptive.design import Answer, Interval, describe_interv
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
-from cogniload_gen.checks import check_integer
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
+from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.cogniload import BENCHMARK
 
 MEAN_D, OTHER_D = 5, 6
 """Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
 
-MEAN_N, MEAN_RHO = 71, 50.0
 ASKED_D = tuple(range(1, 11))
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
-ASKED_N_COUNT = 20
+LEAST_RATIO, FEWEST_N = 1.2, 20
+"""N are asked in such steps, but for 20 N at least."""
+
 MAX_SEED = 2**63 - 1
 
 PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
+AXES = ("d", "N", "rho")
 PROBE_SHARE = 0.06
 DESIGN_DRAWS = 64
-WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
-"""Of the goals where ECL50 is the run's; where ID50 is, the two change places."""
+WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
+"""Of the thresholds along each load for a goal along N; for ID50, N and d change places."""
 
 CROSSINGS_APART = 0.10
 SMOOTHED, FLAT = 3, 0.25
@@ -54,7 +57,7 @@ SURPRISE = 0.01
 GUESSED = 0.05
 """Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0
-"""Failures count as near ECL50 within a factor of 2; what is 4 times shorter is easy."""
+"""Failures count as near an ECL within a factor of 2; what is 4 times shorter is easy."""
 
 
 class Puzzle(NamedTuple):
@@ -77,35 +80,43 @@ class Candidate(NamedTuple):
     @property
     def cells(self) -> tuple[tuple[int, int, float], ...]:
         """Its own cell, or those of the two d that average to the mean."""
-        of_d = (self.d,) if self.axis == "d" else (MEAN_D, OTHER_D)
+        of_d = (self.d,) if self.d == int(self.d) else (MEAN_D, OTHER_D)
         return tuple((int(d), self.N, self.rho) for d in of_d)
 
 
-def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
-    """Return the places from which a design takes puzzles, on three axes (step 1).
+def make_candidates(
+    N: tuple[int, int], at: LoadMeans = PAPER_MEANS, axes: Collection[str] = AXES
+) -> tuple[Candidate, ...]:
+    """Return the places from which a design takes puzzles, on axes through loads (step 1).
 
-    The axes go through the mean loads: about 20 N from the smallest to the largest in equal ratios,
-    d from 1 to 10, and rho from 5 to 95 %.
+    They are about 20 N from the smallest to the largest in equal ratios, or more where these would
+    be large, d from 1 to 10, and rho from 5 to 95 %.
     """
-    statements = sorted({round(n) for n in np.geomspace(*N, ASKED_N_COUNT)})
-    return (
-        *(Candidate("N", PAPER_MEANS.d, n, MEAN_RHO) for n in statements),
-        *(Candidate("d", d, MEAN_N, MEAN_RHO) for d in ASKED_D),
-        *(Candidate("rho", PAPER_MEANS.d, MEAN_N, rho) for rho in ASKED_RHO),
+    count = max(FEWEST_N, round(np.log(N[1] / N[0]) / np.log(LEAST_RATIO)))
+    statements = sorted({round(n) for n in np.geomspace(*N, count)})
+    d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
+    every = (
+        *(Candidate("N", d, n, rho) for n in statements),
+        *(Candidate("d", level, mean_N, rho) for level in ASKED_D),
+        *(Candidate("rho", d, mean_N, share) for share in ASKED_RHO),
     )
+    return tuple(place for place in every if place.axis in axes)
 
 
 class AdaptiveDesign(design.Design):
     """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
-    The `target` is a share of ECL50, or in units of d for the goal ID50. `N` holds the least and
-    the most statements, `seed` is that of the design's own draws, and `prior` is "published" or
-    "vague". Raises ValueError for a setting that is out of range. The same answers, in any order,
-    give the same puzzles. `estimate` returns a `Capacity`.
+    The `target` is a share of the goal, or in units of d for ID50. `N` holds the least and the most
+    statements. `at` holds loads by name, such as {"d": 1, "rho": 50} (rho in percent), others at
+    the paper's means; then the load of the goal alone varies, N or for ID50 d. Without `at` all
+    three do, about the paper's means. `seed` is that of the design's own draws. `prior` is
+    "published" or "vague"; None is published at the paper's means, else vague. Raises ValueError
+    for a setting that is out of range. The same answers, in any order, give the same puzzles.
+    `estimate` returns a `Capacity`.
     """
 
     VERSION = "3"
-    GOALS: ClassVar = {"ECL50": "±20%", "ID50": "±1"}
+    GOALS: ClassVar = dict.fromkeys(curve.ECL_GOALS, "±20%") | {"ID50": "±1"}
     STOP_AFTER = 192
     PUZZLE = Puzzle
 
@@ -116,17 +127,22 @@ class AdaptiveDesign(design.Design):
         N: tuple[int, int] = (10, 400),
         seed: int = 42,
         *,
-        goal: Literal["ECL50", "ID50"] = "ECL50",
-        prior: str | Prior = "published",
+        goal: Literal["ECL50", "ECL80", "ECL90", "ID50"] = "ECL50",
+        prior: str | Prior | None = None,
+        at: Mapping[str, float] | None = None,
     ) -> None:
-        self.prior = find_prior(prior)
+        self.prior = find_prior(prior or ("vague" if at else "published"))
         self.seed = check_integer("seed", seed, low=0, high=MAX_SEED)
+        own = "d" if goal == "ID50" else "N"
+        self.at = self._hold(at, own) if at else PAPER_MEANS
+        """The loads through which the axes go."""
+        self.axes = (own,) if at else AXES
+        """The loads that vary."""
         super().__init__(goal, target, budget, N)
-        self.longest = (
-            Puzzle(OTHER_D, self.N[1], MEAN_RHO, 0),
-            Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
-        )
-        self.extents = {"ECL50": self.N, "ID50": (ASKED_D[0], ASKED_D[-1])}
+        every = [Puzzle(*place.cells[-1], 0) for place in self.candidates]
+        longest = (max(every, key=itemgetter(*by)) for by in ((1, 0), (0, 1)))
+        self.longest = tuple(dict.fromkeys(longest))
+        self.extents = dict.fromkeys(curve.ECL_GOALS, self.N) | {"ID50": (ASKED_D[0], ASKED_D[-1])}
         known = zip(curve.LINKS, self.prior, strict=True)
         self.prior_values = np.concatenate(
             [[*link, *line.mean, *line.covariance.ravel()] for link, line in known]
@@ -134,13 +150,23 @@ class AdaptiveDesign(design.Design):
 
     def _place_candidates(self) -> None:
         self.candidates = [
-            place for place in make_candidates(self.N) if self._dropped.isdisjoint(place.cells)
+            place
+            for place in make_candidates(self.N, self.at, self.axes)
+            if self._dropped.isdisjoint(place.cells)
         ]
         self.cells = [place.cells for place in self.candidates]
         places = np.array([place[1:] for place in self.candidates]).reshape(-1, 3)
         loads = curve.make_loads(places[:, 0], places[:, 1], places[:, 2] / 100)
-        self.loads = np.concatenate([curve.curve_loads(self.N), loads])
+        self.loads = np.concatenate([curve.curve_loads(self.N, self.at), loads])
         """The loads of the three curves, and after them those of the candidates."""
+
+    def _hold(self, at: Mapping[str, Any], own: str) -> LoadMeans:
+        """Return the named loads, others at the paper's means; the goal's `own` varies."""
+        for name in at:
+            check_choice("a load of at", name, [load for load in AXES if load != own])
+        d, N, rho, _ = self._check(Puzzle(1, 1, 1, 0)._replace(**at))
+        held = {"d": ("d", d), "N": ("log10_N", np.log10(N)), "rho": ("rho", rho / 100)}
+        return replace(PAPER_MEANS, **dict(held[name] for name in at))
 
     def _check(self, puzzle: Puzzle) -> Puzzle:
         d = check_integer("d", puzzle.d, low=1, high=12)
@@ -155,12 +181,16 @@ class AdaptiveDesign(design.Design):
         """Return the posterior at the curves and the candidates (step 3)."""
         return curve.believe(_count_cells(answers), self.loads, self.prior)
 
+    @property
+    def wanted(self) -> str:
+        """The goal, its target and its loads in words."""
+        return f"{super().wanted} at {self.at.beside('d' if self.goal == 'ID50' else 'N')}"
+
     def find_goal(self, belief: Belief) -> Interval:
-        """Return the interval of ECL50 or ID50."""
+        """Return the interval of the goal: an ECL or ID50."""
         if self.goal == "ID50":
             return curve.summarize(curve.last_crossing(curve.CURVE_D, belief.curve(curve.OVER_D)))
-        interval = curve.summarize(curve.crossings_N(belief.curve(curve.OVER_N), self.N))
-        return curve.widen(interval, belief.answers)
+        return curve.find_ECL(self.goal, belief.curve(curve.OVER_N), belief.answers, self.N)
 
     def _choose(self, belief: Belief, size: int, known: int) -> np.ndarray:
         """Return how many puzzles of each candidate narrow the goals most (step 4).
@@ -178,8 +208,9 @@ class AdaptiveDesign(design.Design):
         information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[asked]
         covariance = belief.best.covariance(np.arange(end))
         counts = np.zeros(len(self.candidates), int)
-        last = sum(place.axis == "N" for place in self.candidates) - 1
-        counts[[0, last]] = design.spread(round(PROBE_SHARE * size), 2)
+        on_N = np.flatnonzero([place.axis == "N" for place in self.candidates])
+        if len(on_N):
+            counts[on_N[[0, -1]]] = design.spread(round(PROBE_SHARE * size), 2)
         toward = self._goal_gradients(covariance, accuracy, slope) @ covariance[:, asked]
         left = int(size - counts.sum())
         return design.narrow(covariance[asked, asked], toward, 1 / information, counts, left)
@@ -191,64 +222,71 @@ class AdaptiveDesign(design.Design):
 
         The trace of (rows @ covariance @ rows') is the criterion of step 4.
         """
-        other = {"ECL50": WEIGHTS["ID50"], "ID50": WEIGHTS["ECL50"]}
-        weights = WEIGHTS if self.goal == "ECL50" else WEIGHTS | other
+        other = {"N": WEIGHTS["d"], "d": WEIGHTS["N"]}
+        weights = WEIGHTS | other if self.goal == "ID50" else WEIGHTS
         rho = np.flatnonzero([place.axis == "rho" for place in self.candidates])
         places = len(covariance) - len(self.candidates) + rho
         shown = np.zeros((len(rho), len(covariance)))
         shown[np.arange(len(rho)), places] = np.sqrt(np.mean(slope[:, places] ** 2, axis=0))
-        x = np.log10(curve.curve_N(self.N))
+        x, level = np.log10(curve.curve_N(self.N)), curve.level_of(self.goal)
         goals = {
-            "ECL50": _crossing_gradients(x, accuracy, slope, curve.OVER_N),
-            "ID50": _crossing_gradients(curve.CURVE_D, accuracy, slope, curve.OVER_D),
+            "N": _crossing_gradients(x, accuracy, slope, curve.OVER_N, level),
+            "d": _crossing_gradients(curve.CURVE_D, accuracy, slope, curve.OVER_D),
             "rho": shown,
         }
         return np.concatenate(
             [
-                rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
-                for goal, rows in goals.items()
+                rows * np.sqrt(weights[load] / np.sum((rows @ covariance) * rows))
+                for load, rows in goals.items()
+                if load in self.axes
             ]
         )
 
     def _describe(self, belief: Belief, flags: tuple[str, ...], stopped: str) -> Capacity:
         """Return the `Capacity` that answers say (step 7), with flags."""
         asked_d = float(ASKED_D[0]), float(ASKED_D[-1])
-        capacity = curve.describe_capacity(belief.answers, self.prior, self.N, asked_d)
+        capacity = curve.describe_capacity(belief.answers, self.prior, self.N, asked_d, self.at)
         flags = (*self._question(capacity), *flags) if self.told else ()
-        return replace(capacity, flags=flags, stopped=stopped)
+        return replace(_keep(capacity, self.axes), flags=flags, stopped=stopped)
 
     def _say(self, estimate: Capacity) -> list[str]:
-        """Return ECL50, ID50 and NT50 in words, and with which probability there is an NT50."""
+        """Return the thresholds in words, with their loads, and the probability of an NT50."""
+        at = {load: f", at {self.at.beside(load)}" for load in AXES}
+        lengths = [
+            f"{goal} {describe_interval(getattr(estimate, goal), self.N, ' statements')}{at['N']}"
+            for goal in curve.ECL_GOALS
+        ]
+        ID50 = f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}{at['d']}"
+        if len(self.axes) < len(AXES):
+            return [ID50] if self.goal == "ID50" else lengths
         NT50 = f"{describe_interval(estimate.NT50, (0, 1))}, if there is one"
         share = estimate.NT50_share
         if np.isnan(estimate.NT50.value):
             NT50 = f"none: accuracy is {estimate.NT50.status}, whatever rho"
             share = 1 - share
-        return [
-            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N, ' statements')}",
-            f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
-            f"NT50  {NT50} (probability {share:.0%})",
-        ]
+        return [*lengths, ID50, f"NT50  {NT50} (probability {share:.0%}){at['rho']}"]
 
     def _question(self, capacity: Capacity) -> Iterable[str]:
         """Yield in words what a reader of an estimate should know (step 8)."""
-        ECL50, (smallest, largest) = capacity.ECL50, self.N
-        inside = smallest <= ECL50.value <= largest
-        at = float(np.clip(ECL50.value, smallest, largest))
+        goal, (smallest, largest) = self.goal.replace("ID50", "ECL50"), self.N
+        ECL = getattr(capacity, goal)
+        inside = smallest <= ECL.value <= largest
+        at = float(np.clip(ECL.value, smallest, largest))
         near = [
             answer.cut
             for puzzle, answer in self.told.items()
             if not answer.correct and 1 / NEAR < puzzle.N / at < NEAR
         ]
-        where = "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,"
+        where = goal if inside else f"N = {at:g}, the nearest to {goal},"
         yield from design.question_cut(near, where)
-        if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
+        bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(CROSSINGS_APART)
+        if bends and goal == "ECL50":
             yield (
                 "accuracy does not follow a line in logits: where half are solved, the curve holds "
                 "and a plain GLM does not"
             )
-        if ECL50.value >= EASY * smallest:
-            yield from self._question_shortest(ECL50.value)
+        if ECL.value >= EASY * smallest:
+            yield from self._question_shortest(ECL.value)
         right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
         d = np.array([puzzle.d for puzzle in self.told])
         chance = float(curve.Link(floor=1).bottom(d).mean())
@@ -257,24 +295,20 @@ class AdaptiveDesign(design.Design):
                 f"{right} of {count} puzzles are solved, which is not above chance: guesses would "
                 f"solve {100 * chance:.1f} %"
             )
-        if ECL50.low < smallest or ECL50.high > largest:
-            yield (
-                f"ECL50 may lie outside the reach of the design, {smallest} to {largest} statements"
-            )
+        if (ECL.low < smallest or ECL.high > largest) and "N" in self.axes:
+            reach = f"the reach of the design, {smallest} to {largest} statements"
+            yield f"{goal} may lie outside {reach}"
         yield from _question_cells(capacity)
 
-    def _question_shortest(self, ECL50: float) -> Iterable[str]:
+    def _question_shortest(self, ECL: float) -> Iterable[str]:
         """Yield a sentence if more of the shortest puzzles fail than the longer ones' curve says.
 
-        The longer ones are those beyond ECL50; a curve through the others would follow failures.
+        The longer ones are those beyond an ECL; a curve through the others would follow failures.
         """
         smallest = self.N[0]
-        shortest = [
-            answer.correct
-            for puzzle, answer in self.told.items()
-            if puzzle.N == smallest and puzzle.d in (MEAN_D, OTHER_D) and puzzle.rho == MEAN_RHO
-        ]
-        belief = self.believe({p: answer for p, answer in self.told.items() if p.N > ECL50})
+        cells = make_candidates(self.N, self.at)[0].cells
+        shortest = [answer.correct for p, answer in self.told.items() if p[:-1] in cells]
+        belief = self.believe({p: answer for p, answer in self.told.items() if p.N > ECL})
         alone = Belief(tuple(p for p in belief.posteriors if not p.correlation))
         place = int(np.searchsorted(curve.curve_N(self.N), smallest))
         wrong = 1 - alone.curve(slice(place, place + 1))[:, 0]
@@ -298,15 +332,15 @@ def _pilot(axes: list[str], size: int) -> np.ndarray:
 
 
 def _crossing_gradients(
-    load: np.ndarray, accuracy: np.ndarray, slope: np.ndarray, part: slice
+    load: np.ndarray, accuracy: np.ndarray, slope: np.ndarray, part: slice, level: float = 0.5
 ) -> np.ndarray:
-    """Return how the crossing of each draw moves with the logits on either side of it.
+    """Return how the crossing of a level by each draw moves with the logits on either side of it.
 
     `accuracy` and its `slope` by the logit are of all loads, `part` says which make the curve. A
     draw that crosses beyond the curve counts at its end.
     """
     along = accuracy[:, part]
-    crossing = np.clip(curve.last_crossing(load, along), load[0], load[-1])
+    crossing = np.clip(curve.last_crossing(load, along, level), load[0], load[-1])
     left = np.clip(np.searchsorted(load, crossing, side="right") - 1, 0, len(load) - 2)
     share = (crossing - load[left]) / (load[left + 1] - load[left])
     before, after = np.maximum(left - SMOOTHED, 0), np.minimum(left + 1 + SMOOTHED, len(load) - 1)
@@ -318,6 +352,14 @@ def _crossing_gradients(
     for node, weight in ((left, 1 - share), (left + 1, share)):
         gradients[rows, part.start + node] = weight * slope[rows, part.start + node] / fall
     return gradients
+
+
+def _keep(capacity: Capacity, axes: Collection[str]) -> Capacity:
+    """Return a capacity without the thresholds along loads that do not vary."""
+    of_load = {"N": curve.ECL_GOALS, "d": ("ID50",), "rho": ("NT50",)}
+    lost = [name for load, names in of_load.items() if load not in axes for name in names]
+    unknown: dict[str, Any] = dict.fromkeys(lost, Threshold(status=UNKNOWN))
+    return replace(capacity, **unknown)
 
 
 def _count_cells(answers: Mapping[Puzzle, Answer]) -> Answers:
@@ -338,13 +380,14 @@ def _question_cells(capacity: Capacity) -> Iterable[str]:
 
 
 def estimate_capacity(
-    frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: str | Prior = "published"
+    frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: str | Prior | None = None
 ) -> Capacity:
     """Estimate one model's `Capacity` from its responses to any cells.
 
     `frame` has the columns d, N, rho (a fraction) and correct (0 or 1), or counted successes and
-    failures; `prior` is "published" or "vague". ECL50 is the crossing at the paper's mean loads;
-    the plain GLM's for the same answers is `glm_ECL50`.
+    failures. ECL50 is the crossing at the paper's mean loads, or at the one value of a load that
+    does not vary; the plain GLM's for the same answers is `glm_ECL50`. `prior` is "published" or
+    "vague"; None is published at the paper's means, else vague.
 
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.
@@ -352,7 +395,10 @@ def estimate_capacity(
     answers, N = _count_tested(frame)
     d = answers.loads[:, 0]
     ends = float(d.min()), float(d.max())
-    capacity = curve.describe_capacity(answers, find_prior(prior), N, ends)
+    columns = zip(vars(PAPER_MEANS), answers.loads.T, strict=True)
+    at = replace(PAPER_MEANS, **{name: float(its[0]) for name, its in columns if not np.ptp(its)})
+    chosen = find_prior(prior or ("published" if at == PAPER_MEANS else "vague"))
+    capacity = curve.describe_capacity(answers, chosen, N, ends, at)
     return replace(capacity, flags=tuple(_question_cells(capacity)))
 
 
@@ -368,6 +414,8 @@ def _count_tested(
 
 
 CAPACITY = {
-    BENCHMARK.name: design.Adaptive(("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign)
+    BENCHMARK.name: design.Adaptive(
+        ("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign, holds=True
+    )
 }
 """CogniLoad's adaptive design, by the benchmark's name."""

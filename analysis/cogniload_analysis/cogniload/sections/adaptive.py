@@ -16,7 +16,7 @@ from cogniload_analysis.adaptive.section import (
     say_run,
     told_frame,
 )
-from cogniload_analysis.cogniload.capacity.design import MEAN_N, MEAN_RHO, AdaptiveDesign
+from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.display.figures import FAINT, Figure, Panel
@@ -26,9 +26,8 @@ from cogniload_analysis.display.tables import MODEL
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 MOST_TICKS = 7
 CROSSINGS = (
-    "Its thresholds are crossings: the loads at which the model itself solves half of the puzzles, "
-    "with the other loads at the means of the paper's grid. The paper's projection takes a whole "
-    "grid."
+    "A threshold here is a crossing: the load at which the model itself solves half of the puzzles "
+    "(80 % for ECL80), with the other loads held. The paper's projection takes a whole grid."
 )
 
 
@@ -72,12 +71,14 @@ def run_panels(run: AdaptiveRun) -> list[Panel]:
 
     The curve over N goes beyond the N of puzzles, and that over d ends where they do.
     """
-    told = told_frame(run.design)
-    axis = np.select([told["rho"] != MEAN_RHO, told["N"] == MEAN_N], ["rho", "d"], "N")
+    design: Any = run.design
+    told = told_frame(design)
+    rho, N = round(100 * design.at.rho, 9), round(10**design.at.log10_N)
+    axis = np.select([told["rho"] != rho, told["N"] == N], ["rho", "d"], "N")
     told["rho"] /= 100
     panels = []
-    for load, label in LABELS.items():
-        mine = told[axis == load]
+    for load in design.axes:
+        label, mine = LABELS[load], told[axis == load] if design.axes == AXES else told
         points = mine.assign(level=drawn_levels(mine[load], load))
         curve = getattr(run.estimate, f"over_{load}").rename(columns={"load": "level"})
         curve = curve[(load != "d") | curve["level"].between(1, 10)]
