@@ -5,7 +5,8 @@ from pathlib import Path
 
 from transformers import AutoTokenizer
 
-from lm_eval_tasks.demo import MODEL_FILE
+MODEL = "SmolLM2-135M-Instruct"
+MODEL_FILE = f"{MODEL}.Q4_1.gguf"
 
 
 def wheel_folder() -> Path:

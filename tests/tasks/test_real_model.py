@@ -4,9 +4,7 @@ import pytest
 from harness import manager
 from lm_eval import simple_evaluate
 from lm_eval.models.huggingface import HFLM
-from real_model import wheel_folder
-
-from lm_eval_tasks.demo import MODEL_FILE
+from real_model import MODEL_FILE, wheel_folder
 
 pytestmark = pytest.mark.slow
 

@@ -12,11 +12,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from eval_command import read
-from real_model import wheel_folder
+from real_model import MODEL, MODEL_FILE, wheel_folder
 from started import wait_for
 
 from cogniload_cli import main
-from lm_eval_tasks.demo import MODEL, MODEL_FILE
 
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [10, 90], "num_puzzles": 2}
 

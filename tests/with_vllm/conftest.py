@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 from harness import lm_eval_random_state  # noqa: F401 (a fixture of every test)
-from real_model import wheel_folder
+from real_model import MODEL, MODEL_FILE, wheel_folder
 from started import wait_for
-
-from lm_eval_tasks.demo import MODEL, MODEL_FILE
 
 os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
 # one thread, wherever there is a free core: others would wait for each other by spinning

@@ -7,9 +7,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 from eval_command import read
+from real_model import MODEL
 
 from cogniload_cli import main
-from lm_eval_tasks.demo import MODEL
 
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
 DECODING = {"max_gen_toks": 64, "temperature": 0, "presence_penalty": 2, "until": ["."]}

@@ -3,10 +3,10 @@
 import json
 
 import vllm
+from real_model import MODEL
 
 from cogniload_analysis import read_samples
 from cogniload_cli import main
-from lm_eval_tasks.demo import MODEL
 
 PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
 
