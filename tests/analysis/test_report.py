@@ -118,12 +118,20 @@ def test_every_number_of_the_report_can_be_recomputed_from_its_csv(report):
 
 @pytest.mark.slow
 def test_the_demo_s_every_number_can_be_recomputed_from_its_csv(tmp_path):
-    """`make demo` for real: the model, lm-eval, the baselines, and the report at its end."""
+    """`make demo` for real: its models, their twins, and the report at its end."""
     command = [sys.executable, "-m", "cogniload_cli", "demo", "--out", tmp_path / "demo"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    assert re.search(r"^the solver solves \d+ \(100\.0%\)$", ran.stdout, re.MULTILINE)
-    page = tmp_path / "demo/report/report.html"
+    carried, cause, better, _, planted, planted_cause, _ = ran.stdout.splitlines()[-7:]
+    ends = re.compile(r"^\S+: .*?(\d+) .* interval (\d+) to (\d+)\.$")
+    value, low, high = map(int, ends.match(carried).groups())
+    assert 0.75 * value <= low < high <= 1.25 * value
+    assert cause.startswith("  It fails because of ")
+    assert better.startswith("small-reasoner solves ")
+    value, low, high = map(int, ends.match(planted).groups())
+    assert low <= 20 <= high
+    assert planted_cause.startswith("  It fails because of distraction, the hay (")
+    page = tmp_path / "demo/small-reasoner/report/report.html"
     assert_numbers_are_of_the_tables(page)
     assert_cells_explain_the_tables(page.parent)
 

