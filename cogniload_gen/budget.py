@@ -1,5 +1,6 @@
 """The window of tokens that a prompt and its response share (CogniLoad, Appendix D.3)."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,7 +37,7 @@ def response_limit(prompt_tokens: int, context_budget: int) -> int:
     return (context_budget - prompt_tokens) // step * step
 
 
-def check_context_budget(context_budget: int) -> int:
+def check_context_budget(context_budget: Any) -> int:
     """Return the budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
     if not isinstance(context_budget, int) or context_budget < SMALLEST_BUDGET:
         raise ValueError(
@@ -44,6 +45,12 @@ def check_context_budget(context_budget: int) -> int:
             f"got {context_budget!r}"
         )
     return context_budget
+
+
+def read_context_budget(given: object) -> int:
+    """Return a budget given as tokens, or as 64K or 128K (K is 1,024); ValueError as above."""
+    thousands = re.fullmatch(r"(\d{1,5})K", str(given))
+    return check_context_budget(1024 * int(thousands[1]) if thousands else given)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datasets import load_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.budget import check_context_budget
+from cogniload_gen.budget import read_context_budget
 from cogniload_gen.checks import check_known
 
 Values = Mapping[str, Any]
@@ -38,7 +38,7 @@ def make_puzzles(
     takes = parameters_of(dataset, defaults, changes)
     check_known(changes, tuple(takes), task)
     parameters = takes | dict(changes)
-    context_budget = check_context_budget(parameters.pop("context_budget"))
+    context_budget = read_context_budget(parameters.pop("context_budget"))
     if "path" in changes:
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)

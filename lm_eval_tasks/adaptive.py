@@ -5,7 +5,8 @@ kill, and a merge, know the same design.
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from reprlib import repr as brief
 from typing import Any
 
@@ -13,10 +14,14 @@ from lm_eval.api.task import Task
 
 from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
+from cogniload_gen.budget import CONTEXT_BUDGET, prompt_counter, read_context_budget
 from cogniload_gen.task_puzzles import EACH, make_puzzles
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.resume import Answers, Key
 from lm_eval_tasks.tasks import TASKS, yaml_of
+
+SHORT = 100
+"""Where the longest puzzle has fewer statements, the shortest has a tenth of them, and not 10."""
 
 Puzzle = tuple[Any, ...]
 """The values of the knobs that a design decides, and the index of a puzzle."""
@@ -61,6 +66,14 @@ class Search:
                 raise ValueError(f"{parameter} is refused: --until makes its puzzles, and whole")
         self.until = until if isinstance(until, Mapping) else adaptive.read_until(*until)
         self.design = adaptive.make(**self.until)
+        self._fit: Callable[[int], int] | None = None
+        self._budget = read_context_budget({**self._defaults, **self._changes}["context_budget"])
+        if adaptive.fit and "N" not in self.until:
+            self._fit = partial(adaptive.fit, self.design, _token_count(metadata))
+            most = self._fit(self._budget)
+            least = 10 if most >= SHORT else max(most // 10, 1)
+            self.until = {**self.until, "N": [least, most]}
+            self.design = adaptive.make(**self.until)
         self._rows: dict[Puzzle, dict[str, Any]] = {}
 
     @classmethod
@@ -88,6 +101,21 @@ class Search:
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and of its prior: others would ask for other puzzles."""
         return self.design.fingerprint
+
+    def summary(self) -> list[str]:
+        """Return the design's, and what would reach a threshold beyond the longest puzzle."""
+        design, more = self.design, 4 * self._budget
+        lines = design.summary()
+        if (
+            self._fit
+            and design.extents[design.goal] == design.N
+            and design.batches[-1].low > design.N[1]
+        ):
+            lines.append(
+                f"note: N = {design.N[1]:,} is the longest whose prompt and written trace fit "
+                f"context_budget {self._budget:,}; {more:,} would ask up to {self._fit(more):,}"
+            )
+        return lines
 
     def configuration(self) -> dict[str, Any]:
         """Return the task's configuration for lm-eval.
@@ -161,3 +189,12 @@ class Search:
 
     def _hand_over(self, puzzles: Iterable[Puzzle], tasks: Mapping[str, Any]) -> None:
         tasks[self.name].dataset["test"] = self._make(puzzles)
+
+
+def _token_count(model_args: Mapping[str, Any]) -> Callable[[str], int]:
+    """Return a count of texts' tokens, by the model's tokenizer if its arguments name one."""
+    try:
+        share = prompt_counter(model_args.get("tokenizer") or model_args.get("pretrained"))
+    except ValueError:  # a name that only the model's server knows
+        share = prompt_counter(None)
+    return lambda text: share(text, CONTEXT_BUDGET).prompt_tokens

@@ -89,7 +89,7 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
         _say_next("the same command with a higher cap goes on")
         return
     if search:
-        print("\n".join(search.design.summary()))
+        print("\n".join(search.summary()))
     if shards > 1:
         left = max(asking.run.total - len(asking.answers.documents), 0)
         print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")

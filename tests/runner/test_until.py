@@ -13,10 +13,13 @@ from until_command import (
     N_EFF,
     respond_by_capacity,
     respond_by_decay,
+    respond_with,
     until_arguments,
 )
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign
+from cogniload_gen.cogniload.traces import clean_trace
+from cogniload_gen.tokens import estimate
 
 BUDGET, WINDOW = 128, 32768
 FACTOR = {"task": "factor_symbolic_0", "goal": "N_eff±40%", "budget": 192}
@@ -55,9 +58,8 @@ def test_its_puzzles_are_those_of_the_design_and_it_says_why_it_ends(whole):
     factor = benchmark == "factor"
     knobs = ("N", "index") if factor else ("d", "N", "rho", "index")
     answers = {tuple(s["doc"][knob] for knob in knobs): s["acc"] == 1 for s in samples}
-    design = (
-        DecayDesign(target=0.4, budget=192) if factor else AdaptiveDesign(target=0.2, budget=BUDGET)
-    )
+    span = None if factor else tuple(results["config"]["until"]["N"])
+    design = DecayDesign(target=0.4, budget=192) if factor else AdaptiveDesign(0.2, BUDGET, span)
     asked = []
     while not design.done:
         batch = design.ask()
@@ -171,6 +173,22 @@ def test_the_loads_may_be_set(server, tmp_path):
     assert len(server.requests) == len(documents)
 
 
+def test_the_longest_puzzle_is_what_fits_the_budget_with_a_trace(tmp_path):
+    """By the same words that stand for the tokens of a model without a tokenizer."""
+    with serving_by(lambda prompt: respond_with(1, prompt)) as server:
+        others = ["--at", "d=1", *metadata(context_budget="4K")]
+        code, said, err = command(*until_arguments(server, tmp_path, *others, budget=256))
+    assert code == 0, err
+    documents = [sample["doc"] for sample in read(tmp_path)[1]]
+    N = [doc["N"] for doc in documents]
+    longest = [doc["puzzle"] for doc in documents if doc["N"] == max(N)]
+    tokens = [estimate(puzzle) + estimate(clean_trace(puzzle)) for puzzle in longest]
+    assert max(tokens) < 4096 < 1.3 * max(tokens)
+    assert min(N) == 10
+    assert f"ECL50 > {max(N)} (" in said
+    assert "fit context_budget 4,096; 16,384 would ask up to" in said
+
+
 @pytest.mark.parametrize("reason", ["length", None])
 def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path, reason):
     """Also where the server does not say so, and its count reaches the limit."""
@@ -185,7 +203,7 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path, reason):
     code, said, err = command(*until_arguments(server, tmp_path, budget=64))
     assert code == 0, err
     assert {sample["outcome"] for sample in read(tmp_path)[1]} == {"wrong_max_context"}
-    design = AdaptiveDesign(target=0.2, budget=64)
+    design = AdaptiveDesign(0.2, 64, tuple(read(tmp_path)[0]["config"]["until"]["N"]))
     while not design.done:
         batch = design.ask()
         design.tell(batch, [False] * len(batch), [True] * len(batch))

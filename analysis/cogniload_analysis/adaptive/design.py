@@ -400,13 +400,15 @@ class Adaptive:
     `knobs` are the benchmark's knobs that its design decides, in the order of a puzzle's values,
     after which comes the index. `goals` are what it can estimate, with usual targets. `make`
     returns a design from `goal`, `target`, `budget`, `N` and, if it can hold loads, `at`, and
-    raises ValueError for one that is out of range.
+    raises ValueError for one that is out of range. Where N has no end of its own, `fit` returns the
+    largest that fits a budget of tokens, by a design, a count of texts' tokens and the budget.
     """
 
     knobs: tuple[str, ...]
     goals: Mapping[str, str]
     make: Callable[..., Design]
     holds: bool = False
+    fit: Callable[[Any, Callable[[str], int], int], int] | None = None
 
     @property
     def decided(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ batch that narrows the goals most; (5) batches that grow; (6) a stop; (7) the es
 Steps 2, 3 and 7 are in `curve` and `prior`, 5 and 6 in `cogniload_analysis.adaptive.design`.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from numbers import Real
@@ -31,8 +31,10 @@ from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
+from cogniload_gen.budget import step_of
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.cogniload import BENCHMARK
+from cogniload_gen.cogniload.traces import clean_trace
 
 MEAN_D, OTHER_D = 5, 6
 """Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
@@ -41,6 +43,9 @@ ASKED_D = tuple(range(1, 11))
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
 LEAST_RATIO, FEWEST_N = 1.2, 20
 """N are asked in such steps, but for 20 N at least."""
+
+FITTED = 20, 80
+"""The N by whose tokens those of longer puzzles are told."""
 
 MAX_SEED = 2**63 - 1
 
@@ -413,9 +418,30 @@ def _count_tested(
     return answers, (round(tested.min()), round(tested.max()))
 
 
+def longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budget: int) -> int:
+    """Return the N of the longest puzzle whose prompt and clean trace fit a budget, in two digits.
+
+    By the wordiest of some English puzzles of two lengths, at the loads that a design holds; tokens
+    grow as N.
+    """
+    d, _, rho = make_candidates(design.N, design.at)[0].cells[-1]
+    tokens = []
+    for N in FITTED:
+        puzzles = BENCHMARK.puzzles(d=d, N=N, rho=rho, num_puzzles=16).table()["puzzle"].to_pylist()
+        tokens.append(max(count(text) + count(clean_trace(text)) for text in puzzles))
+    each = (tokens[1] - tokens[0]) / (FITTED[1] - FITTED[0])
+    N = int(FITTED[0] + (budget - step_of(budget) - tokens[0]) / each)
+    unit = 10 ** max(len(str(N)) - 2, 0)
+    return N // unit * unit
+
+
 CAPACITY = {
     BENCHMARK.name: design.Adaptive(
-        ("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign, holds=True
+        ("d", "N", "rho"),
+        AdaptiveDesign.GOALS,
+        AdaptiveDesign,
+        holds=True,
+        fit=longest_that_fits,
     )
 }
 """CogniLoad's adaptive design, by the benchmark's name."""
