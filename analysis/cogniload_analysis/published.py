@@ -11,6 +11,7 @@ TABLES = {
     "outcomes_by_N": "cogniload_table5_errors_by_N.csv",
     "aic": "cogniload_table6_aic.csv",
     "prompt_tokens": "cogniload_tables7to10_prompt_tokens.csv",
+    "site_2026": "cogniload_site_2026.csv",
     "factor_zero_context": "factor_table1_zero_context.csv",
     "factor_by_context": "factor_tables2and3_by_context.csv",
     "factor_pretraining": "factor_table4_pretraining.csv",
@@ -23,7 +24,8 @@ def published_table(name: str) -> pd.DataFrame:
     """Return a table of the CogniLoad or the FACTOR paper, as printed: a name in `TABLES`.
 
     For CogniLoad, glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4
-    and 5, aic Table 6 and prompt_tokens Tables 7 to 10. For FACTOR, factor_zero_context is Table 1,
+    and 5, aic Table 6, prompt_tokens Tables 7 to 10, and site_2026 models of the authors' results
+    site (November 2026). For FACTOR, factor_zero_context is Table 1,
     factor_by_context Tables 2 and 3, factor_pretraining Table 4, factor_posttraining Tables 5 and 6
     and factor_repeated_sampling Table 7; CDF is not scaled, and contexts are in tokens. Raises
     ValueError for another name.

@@ -91,10 +91,9 @@ def hide_unknown(
 def settle(capacity: Capacity, unknown: Mapping[str, str]) -> Capacity:
     """Return a capacity with the crossings that are known alone; `unknown` has the others."""
     settled: dict[str, Any] = {
-        name: settle_crossing(
-            getattr(capacity, name), tested_ends(capacity, name), unknown.get(name, "")
-        )
-        for name in LOAD_OF
+        name: settle_crossing(getattr(capacity, name), tested_ends(capacity, name), why)
+        for name in (*LOAD_OF, "ECL80", "ECL90")
+        for why in [unknown.get(name if name in LOAD_OF else "ECL50", "")]
     }
     return replace(capacity, **settled)
 
@@ -113,7 +112,8 @@ def settle_crossing(crossing: Threshold, ends: tuple[float, float], why: str) ->
 
 def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
     """Return the least and the largest load that a design can ask, where a crossing is known."""
-    return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
+    ends = {"ID50": capacity.asked_d, "NT50": (0, 1)}
+    return ends.get(threshold, capacity.asked_N)
 
 
 def inside_crossings(capacity: Capacity) -> dict[str, Threshold]:

@@ -16,6 +16,7 @@ from cogniload_analysis.cogniload.sections.accuracy import draw_paper
 from cogniload_analysis.cogniload.sections.ranking import draw_ranking
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit
 from cogniload_analysis.display.drawing import draw, render
+from cogniload_analysis.display.figures import shorten_name
 
 
 def simulate_models(names, puzzles=2):
@@ -108,6 +109,6 @@ def test_the_ranking_is_drawn_in_the_order_of_its_table_with_the_new_ones_interv
     assert ranking["ECL50"].fillna(ranking["crossing"])[1:].is_monotonic_decreasing
     axes = draw(draw_ranking(ranking)).axes[0]
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ranking["model"].tolist()[::-1]
+    assert labels == [*map(shorten_name, ranking["model"])][::-1]
     drawn = [line[:, 0] for line in axes.collections[0].get_segments() if len(line)]
     np.testing.assert_allclose(drawn, [rows.loc["grid", ["low", "high"]].astype(float)])

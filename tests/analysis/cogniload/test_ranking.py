@@ -10,6 +10,10 @@ from cogniload_analysis.cogniload.known_thresholds import fit_run
 from cogniload_analysis.cogniload.sections.ranking import overview_table, rank_runs, say_capacity
 
 PUBLISHED = published_table("glm").set_index("model")
+SITE = published_table("site_2026").set_index("model")
+NEW = ["gpt-oss-120b-medium", "gpt-oss-120b-high", "Qwen3-Next-80B-A3B-Thinking-FP8"]
+NEW += ["gpt-oss-20b-medium", "gpt-oss-20b-high", "GLM-Z1-32B-0414"]
+RANKED = pd.concat([PUBLISHED["ECL50"], SITE.loc[NEW, "ECL50"]])
 BETA = PUBLISHED[["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]]
 COARSE = GRID[GRID["rho_percent"].isin([5, 50, 95])]
 MODELS = {
@@ -29,18 +33,18 @@ def test_new_models_take_their_places_among_the_published():
         f"my {name}": fit_load_glm(simulate_counts(BETA.loc[name], 20, generator)) for name in names
     }
     ranking = ranking_table(glms)
-    assert ranking["source"].value_counts().to_dict() == {"published": 22, "this report": 3}
+    sources = {"published": 22, "authors' site, 2026": 6, "this report": 3}
+    assert ranking["source"].value_counts().to_dict() == sources
     assert ranking["ECL50"].is_monotonic_decreasing
     for name in names:
         mine = ranking.set_index("model").loc[f"my {name}"]
-        better = [(PUBLISHED["ECL50"] > mine[end]).sum() for end in ("high", "ECL50", "low")]
+        better = [(RANKED > mine[end]).sum() for end in ("high", "ECL50", "low")]
         assert (mine["rank"], mine["rank_worst"]) == (1 + better[0], 1 + better[2])
         assert mine["rank"] <= 1 + better[1] <= mine["rank_worst"]
-    published = ranking[ranking["source"] == "published"].set_index("model")
-    assert (
-        published["rank"].to_dict()
-        == PUBLISHED["ECL50"].rank(ascending=False, method="min").to_dict()
-    )
+    published = ranking[ranking["source"] != "this report"].set_index("model")
+    assert published["rank"].to_dict() == RANKED.rank(ascending=False, method="min").to_dict()
+    assert published.loc["DS-R1-0528", "overflow"] == SITE.loc["DeepSeek-R1-0528", "overflow"]
+    assert published["overflow"].notna().sum() == len(SITE)
     assert published["crossing_rank"].notna().sum() == PUBLISHED["ECL50"].between(8, 400).sum()
 
 
@@ -101,10 +105,10 @@ def test_the_headline_says_what_a_model_carries_or_that_it_is_unknown(overview):
     for model in ("good", "poor"):
         row = overview.loc[model]
         assert headlines[model].startswith(f"Carries {row['ECL50']:.0f} statements: ECL50 (proj")
-        best, worst = (
-            1 + (PUBLISHED["ECL50"] > row[end]).sum() for end in ("ECL50_high", "ECL50_low")
-        )
-        assert f", places {best} to {worst} of 23 among" in headlines[model]
+        best, worst = (1 + (RANKED > row[end]).sum() for end in ("ECL50_high", "ECL50_low"))
+        assert f", places {best} to {worst} of 29 among" in headlines[model]
+        assert "statements: ECL50 (projection, at d = 5.2, rho = 50 %), 95 %" in headlines[model]
+        assert row["ECL80_low"] < row["ECL80"] < row["ECL80_high"] < row["ECL50_high"]
     assert "place" not in headlines["easy only"]
 
 

@@ -39,7 +39,7 @@ from cogniload_analysis.stats import CONFIDENCE
 CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
 
-HERE = "this report"
+HERE, PAPER, SITE = "this report", "published", "authors' site, 2026"
 VALUES = {
     "rank": ["ECL50", "low", "high"],
     "crossing_rank": [CROSSING, "crossing_low", "crossing_high"],
@@ -55,10 +55,11 @@ def show_ranks(best: float, worst: float) -> str:
 
 
 CAPTION = (
-    "Models by ECL50, among the 22 of the paper, in both meanings. New models are held at the "
-    "means of the paper's grid; where their puzzles cover its loads, they have a rank among the "
-    "published models, with its 95 % interval. The paper prints projections, without intervals; "
-    "its models' crossings follow from these with a guessing floor and Table 3."
+    "Models by ECL50, among the 22 of the paper and 6 that only its authors' site has (2026), in "
+    "both meanings. New models are held at the means of the paper's grid; where their puzzles "
+    "cover its loads, they have a rank among the published models, with its 95 % interval. The "
+    "paper prints projections, without intervals; its models' crossings follow from these with a "
+    "guessing floor and Table 3. Overflow is the share of responses that a limit cut, by the site."
 )
 
 
@@ -77,6 +78,7 @@ COLUMNS: tb.Columns = {
     **_columns_of(PROJECTION, "rank"),
     **_columns_of(CROSSING, "crossing_rank"),
     "source": "From",
+    "overflow": ("Overflow [%]", tb.number(1)),
     "note": "Note",
 }
 
@@ -102,7 +104,8 @@ def ranking_table(
     `rank_worst` are a model's among the published ones, by the projection, and `crossing_rank` to
     `crossing_rank_worst` by the crossing among those where it is known. A new model whose puzzles
     don't cover the paper's loads has neither; `note` says so, and why a model has no projection.
-    Other columns: model, source, ECL50, low, high (the projection), crossing, crossing_low,
+    Other columns: model, source (this report, the paper or the site), overflow (percent; of those
+    on the site), ECL50, low, high (the projection), crossing, crossing_low,
     crossing_high, min_tested and max_tested (N). The first ones solve every puzzle; then the
     largest projection comes first, or the crossing where there is none.
     """
@@ -119,7 +122,7 @@ def ranking_table(
             row |= dict(zip(names, (at.value, at.low, at.high), strict=True))
         row |= {"note": "; ".join(filter(None, notes)), "covers": covers}
         rows.append(row | {"perfect": covers and not glm.cells["failures"].any()})
-    published = published_ECL50().assign(source="published", note="", covers=True, perfect=False)
+    published = published_ECL50().assign(note="", covers=True, perfect=False)
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
     for name, (value, low, high) in VALUES.items():
         for column, end in ((name, high), (f"{name}_worst", low)):
@@ -129,7 +132,7 @@ def ranking_table(
     table = table.loc[order.sort_values(ascending=False, kind="stable").index]
     ranks = [column for name in VALUES for column in (name, f"{name}_worst")]
     values = [name for names in VALUES.values() for name in names]
-    columns = [*ranks, "model", "source", *values, "min_tested", "max_tested", "note"]
+    columns = [*ranks, "model", "source", *values, "min_tested", "max_tested", "overflow", "note"]
     return table[columns].reset_index(drop=True)
 
 
@@ -149,9 +152,10 @@ def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
 
 
 def published_ECL50() -> pd.DataFrame:
-    """Return ECL50 of the published models: the printed projection, and the crossing.
+    """Return model, source, overflow and ECL50 of the published models: projection, and crossing.
 
-    It is NaN where it would be an extrapolation, or the curve with a floor is not known.
+    The projection is as printed. The crossing is NaN where it would be an extrapolation, or the
+    curve with a floor is not known, as of the models that only the authors' site has.
     """
     models = published_table("glm")[["model", "ECL50"]]
     curves = published_curves()
@@ -161,7 +165,12 @@ def published_ECL50() -> pd.DataFrame:
         for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
     known = models["ECL50"].between(*CROSSINGS_KNOWN)
-    return models.assign(crossing=models["model"].map(crossings).where(known))
+    models = models.assign(source=PAPER, crossing=models["model"].map(crossings).where(known))
+    site = published_table("site_2026").set_index("model")
+    full_names = models["model"].replace(fit.FULL_NAMES)
+    models["overflow"] = full_names.map(site["overflow"])
+    others = site.drop(full_names, errors="ignore").reset_index().assign(source=SITE)
+    return pd.concat([models, others[["model", "source", "overflow", "ECL50"]]], ignore_index=True)
 
 
 def draw_ranking(ranking: pd.DataFrame) -> Figure:
@@ -219,7 +228,8 @@ def overview_table(
     Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
     model, correct, responses, accuracy, low, high (of 95 %), chance, at_chance, meaning (of ECL50:
     the projection at the mean loads of the puzzles or, without one, the crossing), ECL50,
-    ECL50_low, ECL50_high, least_N and most_N (between which ECL50 is known), place and place_worst
+    ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80, ECL80_low and ECL80_high (the
+    same at 80 %), least_N and most_N (between which these are known), place and place_worst
     (of ECL50 among the `ranked`: the published models and this one; NaN for a projection at other
     loads than the paper's means), covers (the paper's loads), cut_share, acc_uncut (of the
     responses that no limit cut), acc_least and acc_most (if all cut ones are wrong, and right),
@@ -262,15 +272,20 @@ def overview_table(
 
 
 def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
-    """Return ECL50, the projection if there is one, else the crossing, and its range of N."""
-    meaning, at = PROJECTION, projections(glm).ECL50
+    """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
+    meaning, found, held = PROJECTION, {"ECL50": projections(glm).ECL50}, glm.means
     least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
-    if math.isnan(at.value):
-        meaning, at = CROSSING, capacity.ECL50
+    if math.isnan(found["ECL50"].value):
+        meaning, found, held = CROSSING, {"ECL50": capacity.ECL50}, capacity.at
+        found["ECL80"] = capacity.ECL80
         least, most = tested_ends(capacity, "ECL50")
-    if at.low < least and at.high > most:
-        at = Threshold()  # nothing that was tested is left out
-    return {"meaning": meaning, **name_ends("ECL50", at), "least_N": least, "most_N": most}
+    else:
+        found["ECL80"] = glm.thresholds(level=0.8).ECL80
+    row = {"meaning": meaning, "loads": held.beside("N"), "least_N": least, "most_N": most}
+    for name, at in found.items():
+        everything = at.low < least and at.high > most  # nothing that was tested is left out
+        row |= name_ends(name, Threshold() if everything else at)
+    return row
 
 
 def _most(meaning: str, lenient: tuple[LoadGLM, Capacity] | None) -> dict[str, float]:
@@ -312,6 +327,8 @@ OVERVIEW: tb.Columns = {
     "rank, rank_worst": ("Rank", show_ranks),
     "ECL50, least_N, most_N, meaning": ("ECL50", _show_ECL50),
     "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", show_interval),
+    "ECL80, least_N, most_N": ("ECL80", show_length),
+    "loads": "At",
     "place, place_worst, ranked": ("Place", _show_places),
     "accuracy": ("Acc [%]", tb.percent),
     "low, high": ("Acc, 95 %", tb.percent_interval),
@@ -334,7 +351,7 @@ def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
     bounded = overview["ECL50_most"].notna().any()
     columns = {**OVERVIEW, **BOUNDS} if bounded else OVERVIEW
-    by = "by ECL50, the N at which half of the puzzles are solved"
+    by = "by ECL50, the N at which half of the puzzles are solved (ECL80: 80 %)"
     places = "its place among the published models. Ranks and places have 95 % intervals"
     caption = f"All runs, best first: {by}, with {places}."
     caption += " Overflow is the share of the responses that a limit cut"
@@ -352,7 +369,8 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
         return "ECL50, the number of statements that it carries, is not determined."
     N = show_length(row["ECL50"], row["least_N"], row["most_N"])
     ends = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
-    said = f"Carries {N} statements: ECL50 ({row['meaning']}), 95 % interval {ends}"
+    meaning = f"{row['meaning']}, at {row['loads']}"
+    said = f"Carries {N} statements: ECL50 ({meaning}), 95 % interval {ends}"
     if math.isfinite(row["place"]):
         places = _show_places(row["place"], row["place_worst"], row["ranked"])
         said += f", place{'s' * (' to ' in places)} {places} among the published models"

@@ -31,6 +31,7 @@ from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
 from cogniload_analysis.cogniload.thresholds import (
     UNKNOWN,
+    LoadMeans,
     Threshold,
     Thresholds,
 )
@@ -178,7 +179,7 @@ def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray
 
 THRESHOLDS_CAPTION = (
     "Capacity thresholds with their 95 % intervals: projections with the other loads at the means "
-    "of the cells, crossings at those of the paper's grid."
+    "of the cells, crossings at the loads that are named."
 )
 
 
@@ -207,6 +208,7 @@ THRESHOLDS: tb.Columns = {
     "threshold, meaning": ("Threshold", tb.form("{} ({})")),
     "meaning, threshold, value, min_tested, max_tested, status": ("Estimate", _show_estimate),
     "meaning, threshold, low, high, min_tested, max_tested": ("95 % interval", show_ends),
+    "loads": "At",
     "value, method": ("Method", lambda value, method: tb.MISSING if math.isnan(value) else method),
     "note": "Note",
 }
@@ -217,23 +219,23 @@ def threshold_table(
 ) -> pd.DataFrame:
     """Return each model's projections and crossings, with interval, method and note, a row each.
 
-    Models whose cells are no grid have no projections. The other loads are at the means of the
-    cells for a projection, and at those of the paper's grid for a crossing.
+    Models whose cells are no grid have no projections. `loads` are the other loads, in words: the
+    means of the cells for a projection, and those of the capacity for a crossing.
     """
     rows = []
     for model, glm in glms.items():
         known = capacities[model]
-        meanings: dict[str, Thresholds | Capacity] = {CROSSING: known}
+        meanings: dict[str, tuple[Thresholds | Capacity, LoadMeans]] = {CROSSING: (known, known.at)}
         if covers_grid(glm.cells):
-            meanings = {PROJECTION: projections(glm), CROSSING: known}
-        for meaning, at in meanings.items():
+            meanings = {PROJECTION: (projections(glm), glm.means), **meanings}
+        for meaning, (at, held) in meanings.items():
             for name, load in LOAD_OF.items():
                 levels = glm.cells[load]
                 ends = levels.min(), levels.max()
                 if meaning == CROSSING:
                     ends = tested_ends(known, name)
                 row = {"model": model, "threshold": name, "meaning": meaning}
-                row |= vars(getattr(at, name))
+                row |= vars(getattr(at, name)) | {"loads": held.beside(load)}
                 rows.append(row | {"min_tested": ends[0], "max_tested": ends[1]})
     return pd.DataFrame(rows)
 
@@ -276,12 +278,13 @@ def _say_crossing(row: Mapping[Any, Any]) -> str:
             return f"{name}: {row['status']}."
         side = row["status"].removeprefix("always ")
         return (
-            f"No {name}: with d and N at the means of the paper's grid, accuracy is {side} at "
-            f"every share of needles ({row['note']})."
+            f"No {name}: at {row['loads']}, accuracy is {side} at every share of needles "
+            f"({row['note']})."
         )
     crossing = Threshold(row["value"], row["low"], row["high"])
     unit = " statements" if row["threshold"] == "ECL50" else ""
     interval = describe_interval(crossing, (row["min_tested"], row["max_tested"]), unit)
+    interval += f", at {row['loads']}"
     if row["threshold"] != "NT50":
         return f"{name}: {interval}."
     moves = "rises" if row["rising"] else "falls"
