@@ -22,10 +22,10 @@ HALF_AT = 10
 
 UNTIL = {"until": "ECL50±20%", "at": "d=1,rho=50", "N": "4..96", "budget": 400}
 GRID = {"d": 1, "N": [4, 8, 16, 32], "rho": 50, "num_puzzles": 25}
-WINDOW, LONGEST = 1024, 600
+WINDOW, LONGEST = 1024, 520
 """Tokens of a prompt and its response, and of a response."""
 
-TWINS, REPORT = 720, "report"
+TWINS, REPORT = 480, "report"
 
 
 def run_demo(out: Path) -> list[str]:

@@ -7,6 +7,9 @@ from html import unescape
 
 from source_tree import ROOT
 
+from cogniload_analysis.report.compare_runs import explain_results
+from cogniload_analysis.report.write import write_report
+
 PICTURES = ROOT / "docs/pictures"
 
 
@@ -24,3 +27,10 @@ def test_the_recordings_are_what_the_commands_write_and_every_picture_is_shown(t
     pages = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
     shown = re.findall(r"pictures/(\w+\.svg)", "".join(page.read_text("utf-8") for page in pages))
     assert {path.name for path in PICTURES.glob("*.svg")} == {*shown}
+
+
+def test_the_readme_says_what_the_stored_run_of_the_demo_gives(tmp_path):
+    run, lines = ROOT / "examples/small", []
+    write_report({"small-reasoner": run}, tmp_path, say=lines.append)
+    cause = explain_results([run, run / "why"]).verdict[0]
+    assert f"{lines[0]}\n  {cause}\n" in (ROOT / "README.md").read_text("utf-8")

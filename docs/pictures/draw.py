@@ -2,7 +2,8 @@
 
     python docs/pictures/draw.py [FOLDER [NAME ...]]
 
-The figures are those of `cogniload report examples/real`; a recording is a command's own output.
+The figures are those of `cogniload report examples/real`, and of examples/small a threshold and its
+cause side by side; a recording is a command's own output.
 """
 
 import os
@@ -16,6 +17,12 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.text import Text
+
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.display.drawing import render
+from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.report.write import build_parts
+from cogniload_analysis.samples.read import read_benchmarks
 
 ROOT = Path(__file__).parents[2]
 REAL = "examples/real"
@@ -43,13 +50,23 @@ def record(name: str) -> str:
     return re.sub(r"@font-face \{.*?\n    \}\n", "", drawn, flags=re.DOTALL)  # from elsewhere
 
 
+def draw_threshold() -> str:
+    """Return what a small model carries, and which change cures its failures, as SVG."""
+    (part,) = build_parts(read_benchmarks("examples/small", ANALYSES))
+    both = [figure for name, figure in part.figures.items() if name.startswith(("adap", "why"))]
+    panels = [figure.panels[0] for figure in sorted(both, key=lambda figure: figure.name)]
+    return render(Figure("threshold", "", panels, legends="inside")).svg.decode()
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent).resolve()
     with TemporaryDirectory() as work:
         (Path(work) / "examples").symlink_to(ROOT / "examples")
         os.chdir(work)
-        for name in sys.argv[2:] or (*RECORDINGS, *FIGURES):
-            if name in RECORDINGS:
+        for name in sys.argv[2:] or (*RECORDINGS, *FIGURES, "threshold"):
+            if name == "threshold":
+                picture = draw_threshold()
+            elif name in RECORDINGS:
                 picture = record(name)
             else:
                 (figure,) = Path("report/figures").glob(f"{FIGURES[name]}.svg")
