@@ -20,9 +20,6 @@ from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.resume import Answers, Key
 from lm_eval_tasks.tasks import TASKS, yaml_of
 
-SHORT = 100
-"""Where the longest puzzle has fewer statements, the shortest has a tenth of them, and not 10."""
-
 Puzzle = tuple[Any, ...]
 """The values of the knobs that a design decides, and the index of a puzzle."""
 
@@ -71,8 +68,7 @@ class Search:
         if adaptive.fit and "N" not in self.until:
             self._fit = partial(adaptive.fit, self.design, _token_count(metadata))
             most = self._fit(self._budget)
-            least = 10 if most >= SHORT else max(most // 10, 1)
-            self.until = {**self.until, "N": [least, most]}
+            self.until = {**self.until, "N": [max(min(10, most // 10), 1), most]}
             self.design = adaptive.make(**self.until)
         self._rows: dict[Puzzle, dict[str, Any]] = {}
 

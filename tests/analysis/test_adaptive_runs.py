@@ -9,6 +9,7 @@ from lm_eval_layout import (
     write_run,
 )
 from report_reader import read_page, read_table, said_of_runs
+from searches import run, solves_by_capacity
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
 from cogniload_analysis.adaptive.section import run_row, say_run
@@ -116,6 +117,22 @@ def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other,
     said = " ".join(say_run(run_row(run), []))
     assert ("It stopped there, since" in said) == same
     assert ("Its prior is not at hand" in said) != same
+
+
+def test_a_run_at_other_loads_is_told_at_them_and_has_no_rank(undrawn, tmp_path):
+    until = UNTIL[AdaptiveDesign] | {"N": [2, 60], "at": {"d": 1, "rho": 20}}
+    design = AdaptiveDesign(**until)
+    run(design, solves_by_capacity, level=-4, slope=-5)
+    until |= design.fingerprint
+    out = write_report(write_design(tmp_path, design, until=until), tmp_path / "out")
+    (row,) = read_table(out.parent, "overview").to_dict("records")
+    at, ECL50 = "d = 1, rho = 20 %", design.estimate().ECL50
+    assert (row["meaning"], row["loads"], row["ECL50"]) == ("crossing", at, ECL50.value)
+    assert row["ECL80"] == design.estimate().ECL80.value
+    assert np.isnan([row["rank"], row["place"]]).all()
+    page = read_page(out)
+    assert f": ECL50 (crossing, at {at}), 95 % interval" in page.text_content()
+    assert f"towards ECL50 ±40 % at {at} with at most 300." in said_of_runs(page, "")[0]
 
 
 @pytest.mark.parametrize("named", [True, False])

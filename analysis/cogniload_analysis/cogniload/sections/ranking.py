@@ -275,7 +275,7 @@ def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
     """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
     meaning, found, held = PROJECTION, {"ECL50": projections(glm).ECL50}, glm.means
     least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
-    if math.isnan(found["ECL50"].value):
+    if math.isnan(found["ECL50"].value) or capacity.at != PAPER_MEANS:  # a line has no projection
         meaning, found, held = CROSSING, {"ECL50": capacity.ECL50}, capacity.at
         found["ECL80"] = capacity.ECL80
         least, most = tested_ends(capacity, "ECL50")
