@@ -334,6 +334,7 @@ def evaluate(parser: Parser, words: Words) -> None:
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
         "--tasks TASK --until GOAL [--budget COUNT] [--at LOADS] [--N LOW..HIGH] ...",
+        "... [--sweep NAME=LEVEL,LEVEL,...]",
         "... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]",
         "--merge DIR ... [--output_path DIR] [--include_path DIR]",
         "--status DIR ... [--include_path DIR] [--price IN,OUT]",
@@ -356,11 +357,18 @@ def evaluate(parser: Parser, words: Words) -> None:
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)
     parser.option("max-cost", "COST", "the same for the cost at --price")
+    text = "ask the same puzzles at levels of a setting, such as reasoning_effort=low,medium,high"
+    parser.option("sweep", "NAME=LEVELS", text)
     parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
+    if arguments.sweep:
+        from lm_eval_tasks.sweep import sweep
+
+        sweep(arguments, others)
+        return
     from lm_eval_tasks.runner import run
 
     run(arguments, others)

@@ -1,0 +1,70 @@
+"""--sweep: the same puzzles at each level, and what servers do with a setting."""
+
+import re
+from zlib import crc32
+
+import pytest
+from completion_server import serving
+from eval_command import DOCUMENTS, answered, arguments, command, error_of
+
+LEVELS = {"low": 1, "medium": 2, "high": 4}
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+def spending(tokens):
+    """Have a server spend tokens by a function of the request and of a number from 50 to 149."""
+
+    def usage(request):
+        seed = f"{request['messages']} {request.get('reasoning_effort')}".encode()
+        spent = tokens(request, 50 + crc32(seed) % 100)
+        return {"usage": {"prompt_tokens": 300, "completion_tokens": spent}}
+
+    return usage
+
+
+def test_each_level_has_the_same_puzzles_in_a_folder_of_its_own(server, tmp_path):
+    server.instead = spending(lambda request, some: some * LEVELS[request["reasoning_effort"]])
+    words = arguments(server, tmp_path, "--sweep", "reasoning_effort=low,medium,high")
+    words += ["--gen_kwargs", "temperature=0.5"]
+    code, out, err = command(*words)
+    assert code == 0, err
+    folders = [tmp_path / f"reasoning_effort={level}" for level in LEVELS]
+    assert all(answered(folder) == answered(folders[0]) for folder in folders)
+    sent = [request["reasoning_effort"] for request in server.requests]
+    assert {level: sent.count(level) for level in LEVELS} == dict.fromkeys(LEVELS, DOCUMENTS)
+    assert {request["temperature"] for request in server.requests} == {0.5}
+    tokens = re.findall(
+        rf"^reasoning_effort=\w+: {DOCUMENTS} answers, .* right, (\d+) t", out, re.M
+    )
+    assert 3 < int(tokens[2]) / int(tokens[0]) < 5
+    assert "note: " not in out
+    server.asked()
+    assert command(*words)[0] == 0
+    assert not server.requests
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_server_that_ignores_the_effort_is_named(server, tmp_path, same):
+    """Whether its responses are the same or drawn anew."""
+    server.instead = spending(lambda _, some: 100 if same else some)
+    words = arguments(server, tmp_path, "--sweep", "reasoning_effort=low,high")
+    assert f"makes no known difference: the same {DOCUMENTS} puzzles take" in command(*words)[1]
+
+
+@pytest.mark.parametrize("overrun", [True, False])
+def test_a_server_that_overruns_a_budget_is_named(server, tmp_path, overrun):
+    server.instead = spending(lambda request, _: request["max_tokens"] * (2 if overrun else 1))
+    code, out, err = command(*arguments(server, tmp_path, "--sweep", "max_gen_toks=16,64"))
+    assert code == 0, err
+    assert (f"{DOCUMENTS} of {DOCUMENTS} responses overrun max_gen_toks=16" in out) == overrun
+
+
+@pytest.mark.parametrize("given", ["effort", "effort=low", "=low,high", "effort=low,low", "a=,b"])
+def test_a_sweep_has_levels(server, tmp_path, given):
+    says = f"sweep must be as reasoning_effort=low,medium,high, got '{given}'"
+    assert error_of(*arguments(server, tmp_path, "--sweep", given)) == says
