@@ -416,7 +416,7 @@ def demo(parser: Parser, words: Words) -> None:
     """Evaluate small models that come with the package: what they carry, and why they break."""
     parser.option("out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
     out = parser.parse_args(words).out
-    from lm_eval_tasks.demo import run_demo
+    from lm_eval_tasks.cogniload.demo import run_demo
 
     print("\n" + "\n".join(run_demo(out)))
 

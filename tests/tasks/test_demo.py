@@ -6,7 +6,7 @@ import pytest
 from lm_eval.api.instance import Instance
 
 from cogniload_gen import generate_puzzles, read_steps, score
-from lm_eval_tasks.simulated import SimulatedModel
+from lm_eval_tasks.cogniload.simulated import SimulatedModel
 
 
 def ask(rows, half_at=10):

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 from cogniload_gen import generate_puzzles, read_steps
 from cogniload_gen.claims import BLIND
 from cogniload_gen.rewards import step_score
-from lm_eval_tasks.demo import HALF, MODELS, WHOLE
+from lm_eval_tasks.cogniload.demo import HALF, MODELS, WHOLE
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """`cogniload demo`: the whole way once, with small models on the CPU that come with the package.
 
-They are two checkpoints of a model that tracks puzzles of d = 1 aloud, and breaks
-(models/README.md), and a simulated model, whose limit and cause can be held against what is found.
+They are two checkpoints of a model that tracks puzzles of d = 1 aloud and breaks (models/README.md),
+and a simulated model, whose limit and cause can be held against what is found.
 """
 
 import json
@@ -10,11 +10,11 @@ from pathlib import Path
 from cogniload_analysis import read_samples
 from cogniload_analysis.report.compare_runs import compare_runs, explain_results
 from cogniload_analysis.report.write import PAGE, write_report
+from lm_eval_tasks.cogniload.simulated import SIMULATED
 from lm_eval_tasks.runner import run_into
-from lm_eval_tasks.simulated import SIMULATED
 from lm_eval_tasks.twins import ask_twins
 
-MODELS = Path(__file__).parent / "models"
+MODELS = Path(__file__).parents[1] / "models"
 WHOLE, HALF = "small-reasoner", "small-reasoner-half"
 
 HALF_AT = 10
