@@ -1,7 +1,7 @@
 """`cogniload demo`: the whole way once, with small models on the CPU that come with the package.
 
-They are two checkpoints of a model that tracks puzzles of d = 1 aloud and breaks (models/README.md),
-and a simulated model, whose limit and cause can be held against what is found.
+Two checkpoints of a model that tracks puzzles of d = 1 aloud, and breaks (models/README.md), and a
+simulated model, whose limit and cause can be held against what is found.
 """
 
 import json
