@@ -63,9 +63,8 @@ def say_levels(name: str, folders: dict[int | str, Path]) -> list[str]:
             over = [_spent(name, record) > LENIENT * level for record in answers.values()]
         if over and np.mean(over) > OVERRUN:
             lines.append(f"note: {sum(over)} of {len(over)} responses overrun {name}={level}")
-    first, last = spent[0], spent[-1]
-    both = [key for key in first if first[key] and last.get(key)]
-    ratios = np.log([last[key] / first[key] for key in both])
+    both = [key for key, tokens in spent[0].items() if tokens and spent[-1].get(key)]
+    ratios = np.log([spent[-1][key] / spent[0][key] for key in both])
     if len(ratios) > 1 and (not np.ptp(ratios) or ttest_1samp(ratios, 0).pvalue > SURPRISE):
         lines.append(
             f"note: {name} makes no known difference: the same {len(both)} puzzles take "
