@@ -31,9 +31,9 @@ class LoadMeans:
     def beside(self, load: str) -> str:
         """Return the loads beside one in words, as in d = 1, rho = 50 %."""
         words = {
-            "d": f"d = {self.d:g}",
+            "d": f"d = {self.d:.3g}",
             "N": f"N = {10**self.log10_N:.0f}",
-            "rho": f"rho = {100 * self.rho:g} %",
+            "rho": f"rho = {100 * self.rho:.3g} %",
         }
         return ", ".join(said for name, said in words.items() if name != load)
 
