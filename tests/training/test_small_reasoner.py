@@ -30,9 +30,10 @@ def test_every_puzzle_is_read_whole_and_its_trace_is_paid_in_full(tokenizer, N):
         ids = tokenizer(row["puzzle"])["input_ids"]
         assert len(ids) == 3 * N + 5
         assert tokenizer.unk_token_id not in ids
-        text = tokenizer.decode(
-            [entries.ENTRIES[entry] for entry in entries.trace(row)], skip_special_tokens=True
-        )
+        told = [entries.ENTRIES[entry] for entry in entries.trace(row)][:-1]
+        text = tokenizer.decode(told)
+        assert tokenizer(text)["input_ids"] == told  # so a response has as many tokens as were said
+        assert tokenizer(row["puzzle"] + text)["input_ids"] == ids + told
         steps = read_steps(text, row)
         assert (steps.read, steps.coverage, steps.first_error) == (True, 1, None)
         assert step_score(text, row) in (1, BLIND)

@@ -48,13 +48,16 @@ REWRITTEN = {
     r"\A[\s\S]*strictly sequential order\.": "",
     r"(?<=\d\. )The people (?:who )?": "",
     r"\n+(?:What|Where)[^\n]*?(?=[A-Z])": "\n",  # a question, of which the name stays
-    r"[ ?][^A-Z.\n]*\Z": " ",
+    r"(?: [^A-Z.\n?]*)?\?\s*": " ",
     **{update: f".\n{state}" for update, state in UPDATES.items()},
     r"(?<=\d\. )wearing ": "is wearing ",
     r"(?<=\d\. )having ": "has ",
     r"(?<=\d\. )located ": "is ",
+    r"(?<=\d\. )Whoever ": "",
+    " now (?=is|has|last)": ".\n",
+    r"(?<!\d)\. (?=[A-Z])": ".\n",
 }
-"""How the tokenizer turns a puzzle into states, one a line."""
+"""How the tokenizer turns a puzzle, and a trace, into states, one a line."""
 
 PIECE = r"\d+\. |[A-Z][a-z]+ |(?:is|has|last) [^.]*\.\n"
 
