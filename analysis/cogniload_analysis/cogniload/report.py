@@ -11,6 +11,7 @@ from cogniload_analysis.cogniload.sections.adaptive import adaptive_section, fin
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
+from cogniload_analysis.cogniload.sections.effort import effort_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
 from cogniload_analysis.cogniload.sections.languages import languages_sections
 from cogniload_analysis.cogniload.sections.ranking import (
@@ -71,6 +72,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),
         *languages_sections(frame),
+        *effort_sections(frame, capacities),
         *budgets_sections(frame),
         errors_section(frame),
     ]

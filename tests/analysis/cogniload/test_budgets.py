@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import budget_curve
+from cogniload_analysis.cogniload.known_thresholds import fit_run
+from cogniload_analysis.cogniload.sections.effort import effort_sections, effort_table, find_budget
 from cogniload_analysis.samples.stop_reasons import CUT, ENDED
 from cogniload_analysis.stats import clustered_interval, wilson_interval
 
@@ -90,3 +92,48 @@ def test_wrong_input_is_refused():
         budget_curve(answer().drop(columns="response_tokens"))
     with pytest.raises(ValueError, match="budgets must be 1 or more"):
         budget_curve(answer(), [0])
+
+
+def effort_of(*runs):
+    """Return the table of runs, a row each by their order in tokens, and their responses."""
+    frame = pd.concat(runs, ignore_index=True).assign(needles=lambda all: all["N"] * all["rho"])
+    capacities = {model: fit_run(rows)[1] for model, rows in frame.groupby("model")}
+    return effort_table(frame, capacities), frame, capacities
+
+
+def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
+    whole = answer("whole")
+    stopped = stop_at(whole, 512).assign(model="stopped")
+    shorter = np.ceil(whole["response_tokens"] / 4)  # as right, with a quarter of the tokens
+    planned = whole.assign(model="planned", response_tokens=shorter)
+    table, frame, capacities = effort_of(whole, stopped, planned)
+    rows = table.set_index("model")
+    assert table["model"].tolist() == ["planned", "stopped", "whole"]
+    assert rows.loc["stopped", "accuracy"] == rows.loc["stopped", "stopped"]
+    assert rows.loc["stopped", "ECL50"] == rows.loc["stopped", "stopped_ECL50"]
+    assert rows.loc["whole", "difference"] == 0
+    gain = (
+        whole["correct"].mean()
+        - (
+            whole["correct"]
+            & (whole["response_tokens"] <= find_budget(whole["response_tokens"], shorter.mean()))
+        ).mean()
+    )
+    assert rows.loc["planned", "difference"] == pytest.approx(gain)
+    assert 0 < rows.loc["planned", "difference_low"] < gain < rows.loc["planned", "difference_high"]
+    assert rows.loc["planned", "ECL50"] > rows.loc["planned", "stopped_ECL50"]
+    needed = (whole["N"] * whole["rho"]).sum()
+    assert rows.loc["planned", "tokens_per_needle"] == pytest.approx(shorter.sum() / needed)
+    assert effort_sections(frame, capacities)
+
+
+@pytest.mark.parametrize("mean", [1, 57.5, 300, 700])
+def test_a_budget_that_spends_a_mean(mean):
+    tokens = answer()["response_tokens"].to_numpy()
+    assert np.minimum(tokens, find_budget(tokens, mean)).mean() == pytest.approx(mean)
+
+
+def test_runs_of_other_puzzles_and_without_tokens_are_not_set_beside():
+    one = answer("one")
+    assert effort_of(one, one.assign(model="other", id="q" + one["id"]))[0].empty
+    assert effort_of(one, one.assign(model="other", response_tokens=np.nan))[0].empty
