@@ -333,7 +333,7 @@ def evaluate(parser: Parser, words: Words) -> None:
 
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
-        "--tasks TASK --until GOAL [--budget COUNT] [--at LOADS] [--N LOW..HIGH] ...",
+        "--tasks TASK --until GOAL [--budget COUNT] [--at LOADS] [--N RANGE] [--d RANGE] ...",
         "... [--sweep NAME=LEVEL,LEVEL,...]",
         "... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]",
         "--merge DIR ... [--output_path DIR] [--include_path DIR]",
@@ -353,6 +353,8 @@ def evaluate(parser: Parser, words: Words) -> None:
     )
     parser.option("at", "LOADS", text)
     parser.option("N", "LOW..HIGH", "the least and the most N (or op) that --until asks")
+    text = "the least and the most d that --until asks (1..10)"
+    parser.option("d", "LOW..HIGH", text)
     text = "ask no more once a run has used these tokens, such as 20M"
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)

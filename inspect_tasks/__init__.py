@@ -2,6 +2,7 @@
 
 from inspect_tasks.tasks import (
     cogniload,
+    cogniload_adaptive,
     cogniload_lite,
     cogniload_quick,
     cogniload_turns,
@@ -11,6 +12,6 @@ from inspect_tasks.tasks import (
 )
 
 __all__ = [
-    "cogniload", "cogniload_lite", "cogniload_quick", "cogniload_turns",
-    "cogniload_twins", "factor_realistic", "factor_symbolic",
+    "cogniload", "cogniload_adaptive", "cogniload_lite", "cogniload_quick",
+    "cogniload_turns", "cogniload_twins", "factor_realistic", "factor_symbolic",
 ]  # fmt: skip

@@ -1,26 +1,47 @@
 """From a task's parameters to its samples, each with the share of the budget that is left to it.
 
+Those of an adaptive task are made while it runs: the puzzles that `cogniload eval --until` asks for
+after the same answers.
+
 The parameters are those of lm-eval's task of the same name. Its YAML is data here: neither lm-eval
 nor code of its tasks is needed to read it.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 import yaml
+from inspect_ai import SampleSource
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalSample
 
-from cogniload_gen.budget import check_fit, prompt_counter
+from cogniload_analysis import ADAPTIVE
+from cogniload_gen import benchmarks
+from cogniload_gen.budget import (
+    CONTEXT_BUDGET,
+    Share,
+    check_fit,
+    prompt_counter,
+    read_context_budget,
+)
+from cogniload_gen.checks import check_known
 from cogniload_gen.grid import change_of
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 
 log = logging.getLogger(__name__)
 
+DESIGN = "until", "budget", "N", "at", "d"
+"""The parameters that say what an adaptive task is to find out; the others say of which puzzles."""
+
 SHARE = "share"
 """What a sample's metadata says of its budget, under this name: a `Share` by its fields."""
+
+
+Counter = Callable[[str, int], Share]
+"""From a prompt and its budget to how they share it."""
 
 
 class Settings(NamedTuple):
@@ -70,7 +91,7 @@ def make_samples(task: str, settings: Settings, parameters: Mapping[str, Any]) -
     fit.
     """
     rows = make_rows(task, settings, parameters)
-    return share_budget(task, rows, parameters.get("tokenizer"))
+    return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
 
 
 def make_rows(task: str, settings: Settings, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -81,14 +102,16 @@ def make_rows(task: str, settings: Settings, parameters: Mapping[str, Any]) -> l
     return make_puzzles(dataset, defaults, own, grids=grids, task=task).to_pylist()
 
 
-def share_budget(task: str, rows: list[dict[str, Any]], tokenizer: Any) -> MemoryDataset:
-    """Return puzzles, which have a `context_budget`, as samples; ValueError if some don't fit.
-
-    `tokenizer` counts the prompts; the log says if there is none.
-    """
+def make_counter(task: str, parameters: Mapping[str, Any]) -> Counter:
+    """Return what counts prompts: the parameter `tokenizer`; the log says if there is none."""
+    tokenizer = parameters.get("tokenizer")
     if tokenizer is None:
         log.warning("%s: prompts are estimated by their words: -T tokenizer=NAME counts them", task)
-    count = prompt_counter(tokenizer)
+    return prompt_counter(tokenizer)
+
+
+def share_budget(task: str, rows: list[dict[str, Any]], count: Counter) -> list[Sample]:
+    """Return puzzles, which have a `context_budget`, as samples; ValueError if some don't fit."""
     shares = {row["id"]: count(row["puzzle"], row["context_budget"]) for row in rows}
     check_fit(task, rows, shares)
     samples = []
@@ -96,4 +119,66 @@ def share_budget(task: str, rows: list[dict[str, Any]], tokenizer: Any) -> Memor
         prompt = row.pop("puzzle")
         metadata = row | {"change": change_of(row["id"]), SHARE: asdict(shares[row["id"]])}
         samples.append(Sample(prompt, target=row["answer"], id=row["id"], metadata=metadata))
-    return MemoryDataset(samples, name=task)
+    return samples
+
+
+class Asking(SampleSource):
+    """The samples that a design asks for, batch by batch, until it knows its goal.
+
+    `parameters` are `DESIGN`, in the words of `cogniload eval`, and those of lm-eval's task that no
+    design decides. ValueError for one that is unknown or wrong, or if the longest puzzles don't
+    fit. A puzzle that an error lost ends the run, since the next batch depends on its answer;
+    `inspect eval-retry` goes on from there.
+    """
+
+    def __init__(self, task: str, settings: Settings, parameters: Mapping[str, Any]) -> None:
+        benchmark, _ = benchmarks.datasets()[settings.dataset].choose({})
+        self._task, self._settings = task, settings
+        self._adaptive = adaptive = ADAPTIVE[benchmark.name]
+        defaults = {n: it for n, it in settings.defaults.items() if n not in adaptive.decided}
+        check_known(parameters, (*DESIGN, *defaults, "tokenizer"), task)
+        self._given = {n: it for n, it in parameters.items() if n not in DESIGN}
+        goal, usual = next(iter(adaptive.goals.items()))
+        wanted = {"until": goal + usual, **parameters}
+        self._count = make_counter(task, parameters)
+        self.until = adaptive.within(
+            adaptive.read_until(*map(wanted.get, DESIGN)),
+            lambda text: self._count(text, CONTEXT_BUDGET).prompt_tokens,
+            read_context_budget({**defaults, **parameters}["context_budget"]),
+        )
+        self.design = adaptive.make(**self.until)
+        self._puzzles: dict[str, tuple[Any, ...]] = {}
+        self._make(self.design.longest)
+        self._puzzles.clear()
+
+    def _make(self, puzzles: Sequence[tuple[Any, ...]]) -> list[Sample]:
+        grids = [self._adaptive.name_puzzle(puzzle) for puzzle in puzzles]
+        rows = make_rows(self._task, self._settings._replace(grids=grids), self._given)
+        asked = share_budget(self._task, rows, self._count)
+        if len(asked) != len(puzzles):
+            raise ValueError(f"{self._task} takes one value of each parameter: a design is of one")
+        self._puzzles |= zip((str(sample.id) for sample in asked), puzzles, strict=True)
+        return asked
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the samples of the batch that the design asks for now."""
+        return self._make(self.design.ask())
+
+    async def next_samples(self) -> list[Sample] | None:
+        """Return the next batch; None where there is none."""
+        left = self.design.ask()
+        if any(puzzle in self._puzzles.values() for puzzle in left):
+            log.warning("the design ends without the answers to %d puzzles", len(left))
+        elif left:
+            return self._make(left)
+        log.warning("%s", "; ".join(self.design.summary()))
+        return None
+
+    async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
+        """Tell the design the answer of a sample's first epoch."""
+        puzzle = self._puzzles[str(sample.id)]
+        for score in (sample.scores or {}).values():
+            if puzzle not in self.design.told:
+                said = score.metadata or {}
+                self.design.tell([puzzle], [said["acc"] == 1], [said["ending"] == "cut"])
+        return None

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -87,11 +87,7 @@ def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
     known = cogniload_analysis.cogniload.known_thresholds
     glm, _ = known.fit_run(frame_of(scores))
-    return {
-        name + end: getattr(threshold, field)
-        for name, threshold in vars(known.projections(glm)).items()
-        for end, field in (("", "value"), ("_low", "low"), ("_high", "high"))
-    }
+    return with_ends(vars(known.projections(glm)))
 
 
 @run_metric
@@ -108,6 +104,45 @@ def decay(scores: list[SampleScore]) -> dict[str, float]:
         metrics[name] = math.nan if label in fit.problems else getattr(fit, name)
         metrics |= {f"{name}_{end}": float(ends[end][label]) for end in ("low", "high")}
     return metrics
+
+
+@scorers.metric(scores="unreduced")
+def estimate(**until: Any) -> scorers.Metric:
+    """Return what the answers say of each goal of a design: the median and the ends of 95 %.
+
+    `until` are the design's settings. What lies beyond the range of the puzzles is its end.
+    """
+
+    def estimated(scores: list[SampleScore]) -> dict[str, float]:
+        rows = [sample.sample_metadata or {} for sample in scores]
+        if not rows:
+            return {}
+        adaptive = cogniload_analysis.ADAPTIVE[benchmarks.of(rows[0]).name]
+        design, found = adaptive.make(**until), dict[str, float]()
+        answers = {
+            tuple(row[name] for name in (*adaptive.knobs, "index")): sample.score.metadata or {}
+            for row, sample in reversed([*zip(rows, scores, strict=True)])  # the first epoch stays
+        }
+        cut = [said["ending"] == "cut" for said in answers.values()]
+        design.tell(answers, [said["acc"] == 1 for said in answers.values()], cut)
+        described = design.describe()
+        for goal, (least, most) in design.extents.items():
+            ends = with_ends({goal: getattr(described, goal)})
+            found |= {
+                n: min(max(end, least), most) for n, end in ends.items() if not math.isnan(end)
+            }
+        return found
+
+    return estimated
+
+
+def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
+    """Return estimates by name, with the ends of their intervals; NaN for what there is not."""
+    return {
+        name + end: float(getattr(estimate, field))
+        for name, estimate in estimates.items()
+        for end, field in (("", "value"), ("_low", "low"), ("_high", "high"))
+    }
 
 
 def frame_of(scores: list[SampleScore]) -> pd.DataFrame:

@@ -14,7 +14,13 @@ from rich.markup import escape
 from cogniload_gen.checks import check_flag
 from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import scoring
-from inspect_tasks.samples import make_samples, read_settings, task_of_context
+from inspect_tasks.samples import (
+    Asking,
+    Settings,
+    make_samples,
+    read_settings,
+    task_of_context,
+)
 from inspect_tasks.turns import make_turn_samples, score_turns, take_turns
 
 
@@ -49,13 +55,18 @@ def make_task(
     `fit` is the metric of the whole run.
     """
     settings = read_settings(dataset, like or name)
+    return task_of(settings, fit, dataset=make_samples(name, settings, parameters))
+
+
+def task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
+    """Return a task whose samples are answered once."""
     return Task(
-        dataset=make_samples(name, settings, parameters),
         solver=scoring.generate_within_budget(),
         scorer=scoring.score_puzzle(),
         metrics=[accuracy(), stderr(), scoring.uncut(), scoring.outcome_shares(), fit],
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
+        **others,
     )
 
 
@@ -78,6 +89,16 @@ def cogniload_lite(**parameters: Any) -> Task:
 def cogniload_quick(**parameters: Any) -> Task:
     """CogniLoad with few and short puzzles, for a first look."""
     return make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
+
+
+@task(name="cogniload/cogniload_adaptive")
+@ours
+def cogniload_adaptive(**parameters: Any) -> Task:
+    """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
+    settings = read_settings("cogniload", "cogniload")
+    asking = Asking("cogniload_adaptive", settings, parameters)
+    about = {"until": asking.until | asking.design.fingerprint}
+    return task_of(settings, scoring.estimate(**asking.until), dataset=asking, metadata=about)
 
 
 @task(name="cogniload/cogniload_twins")

@@ -13,7 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import conversations as turns
 from cogniload_gen.checks import check_choices
-from inspect_tasks.samples import Settings, make_rows, share_budget
+from inspect_tasks.samples import Settings, make_counter, make_rows, share_budget
 from inspect_tasks.scoring import limit_of, run_metric
 
 REPLIES = "replies"
@@ -42,7 +42,7 @@ def make_turn_samples(
         for row in puzzles
         for name in histories
     ]
-    return share_budget(task, rows, parameters.get("tokenizer"))
+    return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
 
 
 @solver

@@ -6,7 +6,6 @@ kill, and a merge, know the same design.
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from reprlib import repr as brief
 from typing import Any
 
@@ -61,15 +60,11 @@ class Search:
         for parameter in ("path", "retrieve"):
             if parameter in self._defaults | self._changes:
                 raise ValueError(f"{parameter} is refused: --until makes its puzzles, and whole")
-        self.until = until if isinstance(until, Mapping) else adaptive.read_until(*until)
-        self.design = adaptive.make(**self.until)
-        self._fit: Callable[[int], int] | None = None
+        self._given = until if isinstance(until, Mapping) else adaptive.read_until(*until)
         self._budget = read_context_budget({**self._defaults, **self._changes}["context_budget"])
-        if adaptive.fit and "N" not in self.until:
-            self._fit = partial(adaptive.fit, self.design, _token_count(metadata))
-            most = self._fit(self._budget)
-            self.until = {**self.until, "N": [max(min(10, most // 10), 1), most]}
-            self.design = adaptive.make(**self.until)
+        self._count = _token_count(metadata)
+        self.until = adaptive.within(self._given, self._count, self._budget)
+        self.design = adaptive.make(**self.until)
         self._rows: dict[Puzzle, dict[str, Any]] = {}
 
     @classmethod
@@ -103,13 +98,14 @@ class Search:
         design, more = self.design, 4 * self._budget
         lines = design.summary()
         if (
-            self._fit
+            self.until != self._given
             and design.extents[design.goal] == design.N
             and design.batches[-1].low > design.N[1]
         ):
+            reach = self._adaptive.within(self._given, self._count, more)["N"][1]
             lines.append(
                 f"note: N = {design.N[1]:,} is the longest whose prompt and written trace fit "
-                f"context_budget {self._budget:,}; {more:,} would ask up to {self._fit(more):,}"
+                f"context_budget {self._budget:,}; {more:,} would ask up to {reach:,}"
             )
         return lines
 

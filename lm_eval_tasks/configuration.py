@@ -32,10 +32,13 @@ from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.tasks import TASKS, refuse_misspelt
 
 OURS = (
-    *("output_path", "shard", "until", "budget", "N", "at"),
+    *("output_path", "shard", "until", "budget", "N", "at", "d"),
     *("max_tokens_total", "price", "max_cost"),
 )
 """Our own arguments, which a --config file may hold beside lm-eval's."""
+
+UNTIL = "until", "budget", "N", "at", "d"
+"""Those of them that say what a design is to find out; the others need the first."""
 
 REFUSED = (
     *("use_cache", "cache_requests", "predict_only", "check_integrity", "write_out", "show_config"),
@@ -67,8 +70,8 @@ _BRIEF.maxstring = _BRIEF.maxother = 60
 class Own:
     """Our own arguments: where, which shard I of N, until what, and when to stop.
 
-    `until` are a design's goal, budget, N and loads that it holds, as given. The run stops at so
-    many `tokens`, or at a `cost`, by the `price` of a million tokens of prompts, and of responses.
+    `until` are a design's `UNTIL`, as given. The run stops at so many `tokens`, or at a `cost`, by
+    the `price` of a million tokens of prompts, and of responses.
     """
 
     folder: Path
@@ -140,7 +143,7 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
     return config, Own(
         Path(ours["output_path"]),
         check_shard("1/1" if ours["shard"] is None else ours["shard"]),
-        None if ours["until"] is None else tuple(ours[n] for n in ("until", "budget", "N", "at")),
+        None if ours["until"] is None else tuple(ours[name] for name in UNTIL),
         tokens,
         check_price(ours["price"]) or (0.0, 0.0),
         cost,
@@ -159,7 +162,7 @@ def _check_given(settings: Mapping[str, Any]) -> None:
     for name in REFUSED:
         if settings.get(name):
             raise ValueError(f"--{name} is refused: cogniload eval has no use for it")
-    for name in ("budget", "N", "at"):
+    for name in UNTIL:
         if settings[name] is not None and settings["until"] is None:
             raise ValueError(f"{name} is of a run with --until, which is not given")
     if settings["max_cost"] is not None and settings["price"] is None:

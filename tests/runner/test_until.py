@@ -122,6 +122,7 @@ def metadata(dataset="cogniload", **parameters):
     (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
     (["--until", "ECL50"], "or ECL90±20% or ID50±1, got 'ECL50'"),
     (["--N", "10..30"], "N must be the least and the most N, from 1 to 1000000, "),
+    (["--d", "3..1"], "d must be the least and the most d, from 1 to 12, such as 1..3; got [3, 1]"),
     (["--at", "d=1;rho=50"], "at must be loads such as d=1,rho=50, got 'd=1;rho=50'"),
     (["--at", "N=20"], "a load of at must be one of d, rho, got 'N'"),
     (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),

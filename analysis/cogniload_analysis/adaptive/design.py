@@ -26,6 +26,8 @@ from cogniload_gen.sample import read_ending
 
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
 PILOT = 64
+LEAST_REACH = 4
+"""The most N is at least so many times the least."""
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
@@ -106,11 +108,10 @@ class Design(ABC):
         if not (isinstance(target, Real) and 0 < target < np.inf):
             raise ValueError(f"target must be a number above 0, got {brief(target)}")
         check_integer("budget", budget, low=PILOT, high=MAX_BUDGET)
-        _check_range("N", N)
         self.goal: str = goal
         self.target: float = target
         self.budget: int = budget
-        self.N: tuple[int, int] = (int(N[0]), int(N[1]))
+        self.N: tuple[int, int] = check_range("N", N, MAX_N, LEAST_REACH)
         self.relative: bool = self.GOALS[goal].endswith("%")
         """Whether the target of the goal is a share."""
         self.lost: frozenset[Puzzle] = frozenset()
@@ -420,14 +421,19 @@ class Adaptive:
         return dict(zip((*self.knobs, "first_index"), puzzle, strict=True)) | {"num_puzzles": 1}
 
     def read_until(
-        self, goal: object, budget: object = None, N: object = None, at: object = None
+        self,
+        goal: object,
+        budget: object = None,
+        N: object = None,
+        at: object = None,
+        d: object = None,
     ) -> dict[str, Any]:
         """Return the settings of a design from words, checked.
 
         The goal is such as ECL50±20% or ID50±1; +-, +/- or a space may stand for the sign. Without
-        a `budget` it is BUDGET puzzles; `N` is the least and the most, such as 2..40, and `at` the
-        loads that are held, such as d=1,rho=50. Raises ValueError for other words, and for what is
-        out of range.
+        a `budget` it is BUDGET puzzles; `N` and `d` are the least and the most, such as 2..40, and
+        `at` the loads that are held, such as d=1,rho=50. Raises ValueError for other words, and for
+        what is out of range.
         """
         number = r"(\d{1,6}(?:\.\d{1,6})?)"
         wanted = rf"\s*(\w+?)(?:\s*(?:±|\+/?-)\s*|\s+){number}\s*(%?)\s*"
@@ -438,11 +444,12 @@ class Adaptive:
             raise ValueError(f"until must be as {examples}, got {brief(goal)}")
         target = float(found[2]) / 100 if found[3] else float(found[2])
         until = {"goal": found[1], "target": target, "budget": BUDGET if budget is None else budget}
-        if N is not None:
-            ends = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", str(N))
-            span = [int(ends[1]), int(ends[2])] if ends else N
-            _check_range("N", span)
-            until["N"] = span
+        if d is not None and not self.holds:
+            raise ValueError(f"d must be left out for this task, got {brief(d)}")
+        for name, span in (("N", N), ("d", d)):
+            if span is not None:
+                ends = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", str(span))
+                until[name] = [int(ends[1]), int(ends[2])] if ends else span
         if at is not None:
             held = re.findall(r"(?:^|,)(\w+)=(\d{1,9}(?:\.\d{1,9})?)(?=,|$)", str(at))
             if not self.holds or ",".join(map("=".join, held)) != at:
@@ -453,6 +460,15 @@ class Adaptive:
             }
         self.make(**until)
         return until
+
+    def within(
+        self, until: Mapping[str, Any], count: Callable[[str], int], budget: int
+    ) -> dict[str, Any]:
+        """Return settings whose N, unless it was given, ends at what fits a budget of tokens."""
+        if self.fit is None or "N" in until:
+            return {**until}
+        most = self.fit(self.make(**until), count, budget)
+        return {**until, "N": [max(min(10, most // 10), 1), most]}
 
 
 FACTS = (
@@ -536,12 +552,17 @@ def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
         )
 
 
-def _check_range(name: str, span: object) -> None:
-    """Raise ValueError unless a range is the least and the most N, some way apart."""
+def check_range(name: str, span: object, most: int, reach: int = 1) -> tuple[int, int]:
+    """Return a range: the least and the most of a load, from 1 to `most`.
+
+    The most is at least `reach` times the least. Raises ValueError for anything else.
+    """
     ends = span if isinstance(span, list | tuple) else ()
     whole = len(ends) == 2 and all(isinstance(end, Integral) for end in ends)
-    if not (whole and 1 <= ends[0] <= ends[1] // 4 and ends[1] <= MAX_N):
+    if not (whole and 1 <= ends[0] <= ends[1] // reach and ends[1] <= most):
+        apart = f", the most at least {reach} times the least" if reach > 1 else ""
         raise ValueError(
-            f"{name} must be the least and the most N, from 1 to {MAX_N}, the most at least four "
-            f"times the least, such as 10..400; got {brief(span)}"
+            f"{name} must be the least and the most {name}, from 1 to {most}{apart}, such as "
+            f"{'10..400' if reach > 1 else '1..3'}; got {brief(span)}"
         )
+    return int(ends[0]), int(ends[1])

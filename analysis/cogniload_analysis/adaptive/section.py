@@ -12,7 +12,7 @@ from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import Columns, Table, thousands
 
-SETTINGS = ("goal", "target", "budget", "N", "at")
+SETTINGS = ("goal", "target", "budget", "N", "at", "d")
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ from cogniload_gen.cogniload.traces import clean_trace
 MEAN_D, OTHER_D = 5, 6
 """Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
 
-ASKED_D = tuple(range(1, 11))
+ASKED_D, MOST_D = (1, 10), 12
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
 LEAST_RATIO, FEWEST_N = 1.2, 20
 """N are asked in such steps, but for 20 N at least."""
@@ -90,20 +90,23 @@ class Candidate(NamedTuple):
 
 
 def make_candidates(
-    N: tuple[int, int], at: LoadMeans = PAPER_MEANS, axes: Collection[str] = AXES
+    N: tuple[int, int],
+    at: LoadMeans = PAPER_MEANS,
+    axes: Collection[str] = AXES,
+    d: tuple[int, int] = ASKED_D,
 ) -> tuple[Candidate, ...]:
     """Return the places from which a design takes puzzles, on axes through loads (step 1).
 
     They are about 20 N from the smallest to the largest in equal ratios, or more where these would
-    be large, d from 1 to 10, and rho from 5 to 95 %.
+    be large, every d, and rho from 5 to 95 %.
     """
     count = max(FEWEST_N, round(np.log(N[1] / N[0]) / np.log(LEAST_RATIO)))
     statements = sorted({round(n) for n in np.geomspace(*N, count)})
-    d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
+    held_d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
     every = (
-        *(Candidate("N", d, n, rho) for n in statements),
-        *(Candidate("d", level, mean_N, rho) for level in ASKED_D),
-        *(Candidate("rho", d, mean_N, share) for share in ASKED_RHO),
+        *(Candidate("N", held_d, n, rho) for n in statements),
+        *(Candidate("d", level, mean_N, rho) for level in range(d[0], d[1] + 1)),
+        *(Candidate("rho", held_d, mean_N, share) for share in ASKED_RHO),
     )
     return tuple(place for place in every if place.axis in axes)
 
@@ -111,13 +114,14 @@ def make_candidates(
 class AdaptiveDesign(design.Design):
     """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
-    The `target` is a share of the goal, or in units of d for ID50. `N` holds the least and the most
-    statements. `at` holds loads by name, such as {"d": 1, "rho": 50} (rho in percent), others at
-    the paper's means; then the load of the goal alone varies, N or for ID50 d. Without `at` all
-    three do, about the paper's means. `seed` is that of the design's own draws. `prior` is
-    "published" or "vague"; None is published at the paper's means, else vague. Raises ValueError
-    for a setting that is out of range. The same answers, in any order, give the same puzzles.
-    `estimate` returns a `Capacity`.
+    The `target` is a share of the goal, or in units of d for ID50. `N` and `d` hold the least and
+    the most of each, d from 1 to 12. `at` holds loads by name, such as {"d": 1, "rho": 50} (rho in
+    percent), others at the paper's means, or d in the middle of a range that lies beside its mean.
+    With such a range, or with `at`, the load of the goal alone varies, N or for ID50 d; else all
+    three do. `seed` is that of the design's own draws. `prior` is "published" or "vague";
+    None is published at the paper's means, else vague. Raises ValueError for a setting that is out
+    of range. The same answers, in any order, give the same puzzles. `estimate` returns a
+    `Capacity`.
     """
 
     VERSION = "3"
@@ -135,19 +139,24 @@ class AdaptiveDesign(design.Design):
         goal: Literal["ECL50", "ECL80", "ECL90", "ID50"] = "ECL50",
         prior: str | Prior | None = None,
         at: Mapping[str, float] | None = None,
+        d: tuple[int, int] = ASKED_D,
     ) -> None:
-        self.prior = find_prior(prior or ("vague" if at else "published"))
         self.seed = check_integer("seed", seed, low=0, high=MAX_SEED)
         own = "d" if goal == "ID50" else "N"
+        self.d: tuple[int, int] = design.check_range("d", d, MOST_D)
+        around = self.d[0] <= PAPER_MEANS.d <= self.d[1]
+        if own == "N" and not around:
+            at = {"d": sum(self.d) // 2, **(at or {})}
+        self.prior = find_prior(prior or ("vague" if at else "published"))
         self.at = self._hold(at, own) if at else PAPER_MEANS
         """The loads through which the axes go."""
-        self.axes = (own,) if at else AXES
+        self.axes = AXES if around and not at else (own,)
         """The loads that vary."""
         super().__init__(goal, target, budget, N)
         every = [Puzzle(*place.cells[-1], 0) for place in self.candidates]
         longest = (max(every, key=itemgetter(*by)) for by in ((1, 0), (0, 1)))
         self.longest = tuple(dict.fromkeys(longest))
-        self.extents = dict.fromkeys(curve.ECL_GOALS, self.N) | {"ID50": (ASKED_D[0], ASKED_D[-1])}
+        self.extents = dict.fromkeys(curve.ECL_GOALS, self.N) | {"ID50": self.d}
         known = zip(curve.LINKS, self.prior, strict=True)
         self.prior_values = np.concatenate(
             [[*link, *line.mean, *line.covariance.ravel()] for link, line in known]
@@ -156,7 +165,7 @@ class AdaptiveDesign(design.Design):
     def _place_candidates(self) -> None:
         self.candidates = [
             place
-            for place in make_candidates(self.N, self.at, self.axes)
+            for place in make_candidates(self.N, self.at, self.axes, self.d)
             if self._dropped.isdisjoint(place.cells)
         ]
         self.cells = [place.cells for place in self.candidates]
@@ -174,7 +183,7 @@ class AdaptiveDesign(design.Design):
         return replace(PAPER_MEANS, **dict(held[name] for name in at))
 
     def _check(self, puzzle: Puzzle) -> Puzzle:
-        d = check_integer("d", puzzle.d, low=1, high=12)
+        d = check_integer("d", puzzle.d, low=1, high=MOST_D)
         N = check_integer("N", puzzle.N, low=1, high=design.MAX_N)
         if not (isinstance(puzzle.rho, Real) and 0 < puzzle.rho <= 100):
             raise ValueError(
@@ -249,8 +258,7 @@ class AdaptiveDesign(design.Design):
 
     def _describe(self, belief: Belief, flags: tuple[str, ...], stopped: str) -> Capacity:
         """Return the `Capacity` that answers say (step 7), with flags."""
-        asked_d = float(ASKED_D[0]), float(ASKED_D[-1])
-        capacity = curve.describe_capacity(belief.answers, self.prior, self.N, asked_d, self.at)
+        capacity = curve.describe_capacity(belief.answers, self.prior, self.N, self.d, self.at)
         flags = (*self._question(capacity), *flags) if self.told else ()
         return replace(_keep(capacity, self.axes), flags=flags, stopped=stopped)
 
