@@ -64,6 +64,24 @@ def test_a_server_that_overruns_a_budget_is_named(server, tmp_path, overrun):
     assert (f"{DOCUMENTS} of {DOCUMENTS} responses overrun max_gen_toks=16" in out) == overrun
 
 
+@pytest.mark.parametrize("overrun", [True, False])
+def test_thinking_beyond_its_budget_is_named(server, tmp_path, overrun):
+    """By the tokens of the reasoning alone, which the server sends in a field of its own."""
+
+    def think(request):
+        told = "so " * request["thinking_token_budget"] * (2 if overrun else 1)
+        message = {"content": "I can't tell." + " Or can I?" * 99, "reasoning": told}
+        return {"choices": [{"message": message, "finish_reason": "stop"}]}
+
+    server.instead = think
+    words = arguments(server, tmp_path, "--sweep", "thinking_token_budget=20,80")
+    code, out, err = command(*words)
+    assert code == 0, err
+    assert (
+        f"{DOCUMENTS} of {DOCUMENTS} responses overrun thinking_token_budget=20" in out
+    ) == overrun
+
+
 @pytest.mark.parametrize("given", ["effort", "effort=low", "=low,high", "effort=low,low", "a=,b"])
 def test_a_sweep_has_levels(server, tmp_path, given):
     says = f"sweep must be as reasoning_effort=low,medium,high, got '{given}'"
