@@ -155,6 +155,7 @@ def _check_given(settings: Mapping[str, Any]) -> None:
     for name, needed in (
         ("output_path", settings["output_path"]),
         ("tasks", any(str(task).strip(", ") for task in tasks)),
+        ("model", model or settings.get("model_args")),
         ("model_args", settings.get("model_args") or model == "dummy"),
     ):
         if not needed:

@@ -131,7 +131,7 @@ def test_a_run_at_other_loads_is_told_at_them_and_has_no_rank(undrawn, tmp_path)
     assert row["ECL80"] == design.estimate().ECL80.value
     assert np.isnan([row["rank"], row["place"]]).all()
     page = read_page(out)
-    assert f": ECL50 (crossing, at {at}), 95 % interval" in page.text_content()
+    assert f"): ECL50, a crossing at {at}." in page.text_content()
     assert f"towards ECL50 ±40 % at {at} with at most 300." in said_of_runs(page, "")[0]
 
 

@@ -190,6 +190,17 @@ def test_the_run_that_lacks_a_measure_is_named(share):
     assert "Not determined for level, so not compared: ECL50." in said
 
 
+def test_the_accuracy_of_an_adaptive_run_is_that_of_no_model(frame):
+    """Its own answers chose its puzzles; what was fitted to them is compared."""
+    pairs = frame.assign(until=np.where(frame["model"] == "b", '{"goal": "ECL50"}', ""))
+    compared = compare_runs(pairs)
+    assert [*compared.overall[["first", "second"]].itertuples(index=False)] == [("a", "c")]
+    measured = compared.measures[["first", "second"]].drop_duplicates()
+    assert [*measured.itertuples(index=False)] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert not [line for line in compared.conclusions if "b" in line.split() and "solves" in line]
+    assert any("significant" in line and "b" in line.split() for line in compared.conclusions)
+
+
 def test_what_can_not_be_compared_is_one_line(frame):
     apart = frame[(frame["model"] == "a") == (frame["d"] == 1)].query("model != 'c'")
     for each, message in (

@@ -76,9 +76,11 @@ def test_all_outputs_know_the_same_thresholds_and_loads(model, runs, part):
     assert lines == [f"{model}: {verdict.headline}", *(f"  {s}" for s in verdict.paragraphs)]
     assert (verdict.breaks == UNBROKEN) == (not matter and not lost)
     if "ECL50" in known:
-        assert verdict.headline.startswith(f"Carries {known['ECL50']:.0f} statements: ECL50 (proj")
+        assert verdict.headline.startswith(
+            f"Solves half of the puzzles at {known['ECL50']:.0f} statements ("
+        )
         assert "N: from" in verdict.breaks
-    elif "Carries" in verdict.headline and "N" not in matter:
+    elif "Solves half" in verdict.headline and "N" not in matter:
         assert {">", "<"} & {*verdict.headline}  # beyond what was tested
 
     right = mine["correct"].astype(int)

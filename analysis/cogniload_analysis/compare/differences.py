@@ -1,6 +1,6 @@
 """Runs side by side: their differences in accuracy, by pairs of puzzles, and in measures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
@@ -34,12 +34,16 @@ Difference = dict[str, object]
 
 ENOUGH_IN_COMMON = 0.5
 """Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
-FEW_MODELS = 3
+FEW_MODELS, MOST_MODELS = 3, 12
 ONCE, CLUSTERED, UNPAIRED = "paired", "paired, clustered by puzzle", "unpaired"
 
 ACCURACY_CAPTION = (
     "Differences in accuracy, of all puzzles and at each level of each load, in percentage points, "
     "with 95 % intervals."
+)
+MATRIX_CAPTION = (
+    "By how many percentage points the model of a row solves more puzzles than that of a column; "
+    "in brackets, where that may be chance (p after Holm's correction is 0.05 or more)."
 )
 FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
 
@@ -57,6 +61,11 @@ def _show_interval(difference: float, low: float, high: float, scale: object) ->
     return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
 
 
+def _show_beside(difference: float, p: float) -> str:
+    points = f"{100 * difference + 0.0:+.1f}"
+    return points if p < statistics.SIGNIFICANT else f"({points})"
+
+
 def _show_puzzles(first: int, second: int) -> str:
     return str(first) if first == second else f"{first} and {second}"
 
@@ -71,6 +80,11 @@ SHARES: Columns = {
     "low, high": ("95 % interval", points_interval(1)),
     **P_VALUES,
     "method": "Method",
+}
+MATRIX: Columns = {
+    "number, first": ("Model", "{}. {}".format),
+    "column": ("Against", "{}.".format),
+    "difference, p_holm": ("Difference", _show_beside),
 }
 FITS: Columns = {
     **PAIR,
@@ -113,12 +127,21 @@ class Comparison:
         """The conclusions from the tables, a sentence each."""
         holm = " after Holm's correction" * (len(self.overall) > 1)
         sentences: list[str] = []
-        for row in self.overall.to_dict("records"):
-            sentences += [*_say_accuracy(row, holm), *_say_uncut(row)]
-            if len(self.measures):
-                of_pair = self.measures[["first", "second"]] == [row["first"], row["second"]]
-                sentences += _say_measures(self.measures[of_pair.all(axis=1)])
+        tables = self.overall, self.measures
+        pairs = ((row.first, row.second) for table in tables for row in table.itertuples())
+        for pair in dict.fromkeys(pairs):
+            shares, measures = (
+                table[(table[["first", "second"]] == [*pair]).all(axis=1)] if len(table) else table
+                for table in tables
+            )
+            for row in shares.to_dict("records"):
+                sentences += [*_say_accuracy(row, holm), *_say_uncut(row)]
+            sentences += _say_measures(measures) if len(measures) else []
         return sentences
+
+    def __bool__(self) -> bool:
+        """Return whether the runs have anything in common."""
+        return len(self.accuracy) + len(self.measures) > 0
 
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
@@ -132,6 +155,19 @@ class Comparison:
         fits = Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS)
         return [table for table in (accuracy, fits) if len(table.data)]
 
+    def matrix(self, models: Sequence[str], prefix: str = "") -> Table:
+        """Return the differences in accuracy of each two of the models, as a table of pairs."""
+        one = self.overall[["first", "second", "difference", "p_holm"]]
+        other = one.rename(columns={"first": "second", "second": "first"})
+        both = pd.concat([one, other.assign(difference=-one["difference"])])
+        both["number"], both["column"] = (
+            both[name].map({model: number for number, model in enumerate(models, start=1)})
+            for name in ("first", "second")
+        )
+        both = both.sort_values(["number", "column"], ignore_index=True)
+        caption = MATRIX_CAPTION
+        return Table(f"{prefix}matrix", both, caption, MATRIX, wide=True, heat=True)
+
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""
         texts = ["\n".join(self.conclusions)]
@@ -140,11 +176,14 @@ class Comparison:
         return "\n\n".join(texts)
 
 
-def compare_pairs_of_models(frame: pd.DataFrame, analysis: Analysis, pairs: Pairs) -> Comparison:
+def compare_pairs_of_models(
+    frame: pd.DataFrame, analysis: Analysis, pairs: Pairs, *, fits: bool = True
+) -> Comparison:
     """Return the `Comparison` of pairs of models of a benchmark's frame, one row per response.
 
     Puzzles are the same if their ids are, and the generator's version where the frame has it. A
-    puzzle counts once, whatever its number of attempts. Pairs with nothing in common are left out.
+    puzzle counts once, whatever its number of attempts. Pairs with nothing in common are left out,
+    and so is the accuracy of an adaptive run, whose puzzles its own answers chose.
     """
     frame = frame.assign(
         id=_name_puzzles(frame),
@@ -165,24 +204,30 @@ def compare_pairs_of_models(frame: pd.DataFrame, analysis: Analysis, pairs: Pair
     compared = [*accuracy[["first", "second"]].drop_duplicates().itertuples(index=False)]
     uncut = pd.DataFrame([_compare_uncut(frame, pair, loads) for pair in compared])
     accuracy = accuracy.join(uncut.set_index(accuracy.index[overall]))
+    chosen = frame["model"][frame["until"] != ""].unique() if "until" in frame else ()
+    accuracy = accuracy[~accuracy[["first", "second"]].isin([*chosen]).any(axis=1)]
+    overall = accuracy["load"] == ""
     parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
-    measures = _adjust(analysis.compare(frame, compared))
+    measures = _adjust(analysis.compare(frame, compared)) if fits else pd.DataFrame()
     return Comparison(pd.concat(parts, ignore_index=True), measures, analysis.loads)
 
 
 def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """Return what a report says of its models side by side; nothing where none can be compared.
 
-    Each two of a few models are compared, of more only neighbours in rank.
+    Each two of a few models are compared in words, and of up to MOST_MODELS in a table; of more
+    only neighbours in rank.
     """
     ranked = frame.groupby("model", observed=True)["correct"].mean()
     models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
-    pairs = combinations(models, 2) if len(models) <= FEW_MODELS else pairwise(models)
-    comparison = compare_pairs_of_models(frame, analysis, [*pairs])
-    if comparison.accuracy.empty:
+    few, many = len(models) <= FEW_MODELS, len(models) > MOST_MODELS
+    pairs = pairwise(models) if many else combinations(models, 2)
+    comparison = compare_pairs_of_models(frame, analysis, [*pairs], fits=few or many)
+    if not comparison:
         return []
     numbers = Section("The comparison in numbers", comparison.tables(analysis.prefix), folded=True)
-    content = [comparison.conclusions, numbers]
+    matrix = comparison.matrix(models, analysis.prefix)
+    content = [comparison.conclusions if few or many else matrix, numbers]
     return [Section("Side by side", content, "side-by-side", link="Side by side")]
 
 

@@ -35,7 +35,7 @@ def compare_runs(frame: pd.DataFrame) -> Comparison:
             f"{', '.join(models) or 'no responses'}"
         )
     comparison = compare_pairs_of_models(frame, analysis, [*combinations(models, 2)])
-    if comparison.accuracy.empty:
+    if not comparison:
         raise ValueError(f"{' and '.join(models)} have no puzzle and no loads in common")
     return comparison
 

@@ -17,11 +17,15 @@ from cogniload_analysis.report.examples import FAILURES, SUCCESSES, pick_respons
 from cogniload_analysis.report.why import add_causes, explain_models, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
+from cogniload_gen import __version__
 
 MIXED = (
     "These runs used puzzles of several generator versions: their numbers are not of one set of "
     "puzzles."
 )
+MOST_TASKS = 3
+"""More tasks are counted, not named."""
+
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 
 
@@ -29,11 +33,12 @@ SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision",
 class Part:
     """A benchmark's part of the report, which `part.html` shows.
 
-    `overview` is what the first screen shows of several models, `cells` the counts behind every
-    number, and `warnings` what may mislead.
+    `header` says what was run, when and of which version, `overview` is what the first screen shows
+    of several models, `cells` the counts behind every number, and `warnings` what may mislead.
     """
 
     analysis: Analysis
+    header: str
     verdicts: Sequence[Verdict]
     overview: Sequence[tb.Table | Figure]
     sections: Sequence[Section]
@@ -83,6 +88,7 @@ def build_part(
     loads = (load.name for load in analysis.loads)
     return Part(
         analysis=analysis,
+        header=describe_runs(runs),
         verdicts=add_causes(findings.verdicts, explained),
         overview=findings.overview,
         sections=sections,
@@ -139,6 +145,16 @@ def run_table(
             | ({"cost": spent.to_numpy() @ price / 1e6} if price else {})
         )
     return pd.DataFrame(rows)
+
+
+def describe_runs(runs: pd.DataFrame) -> str:
+    """Return which tasks were run, how often and when, by rows of `run_table`, in a line."""
+    tasks, dates = [*runs["task"].unique()], sorted({*runs["date"].astype(str).str[:10]} - {""})
+    said = f"{', '.join(tasks)}" if len(tasks) <= MOST_TASKS else f"{len(tasks)} tasks"
+    said += f" in {len(runs)} runs" * (len(runs) > 1) + f", {runs['responses'].sum():,} responses"
+    said += f", {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else ""
+    how = runs["decoding"].iloc[0] if len(runs) == 1 else ""
+    return f"{said}{f'; {how}' if how else ''}. Made by cogniload {__version__}."
 
 
 def run_columns(loads: Sequence[Load]) -> tb.Columns:

@@ -23,6 +23,9 @@ from cogniload_gen.grid import language_of
 from cogniload_gen.never_written import without_keys
 from cogniload_gen.sample import LIMITS
 
+MOST_LEVELS = 10
+"""More levels of a load are told by their ends."""
+
 SETTINGS = read_words("cogniload_analysis", "settings")
 """Which settings name a run (data/settings.toml)."""
 
@@ -74,7 +77,8 @@ def describe_run(file: Path, label: str = "") -> Run:
         (task, date), results = split_name(file), read_results(file)
     config, of_task = members(results, "config"), members(members(results, "configs"), task)
     generation, until = members(of_task, "generation_kwargs"), members(config, "until")
-    model = show_controls(str(results.get("model_name") or file.parent.name))
+    whole = show_controls(str(results.get("model_name") or file.parent.name))
+    model = Path(whole).name if whole.startswith(("/", ".")) else whole  # a folder of this machine
     own = {
         "output limit": next((generation[name] for name in LIMITS if generation.get(name)), ""),
         "version": members(of_task, "metadata").get("version", ""),
@@ -96,7 +100,7 @@ def describe_run(file: Path, label: str = "") -> Run:
         "output_limit": own["output limit"],
         "interim": config.get("interim", ""),
     }
-    settings = {"model": model} | read_settings(results, generation)
+    settings = {"model": whole} | read_settings(results, generation)
     if not results:
         settings["folder"] = f"in {show_controls(str(file.parent))}"
     return Run(
@@ -280,13 +284,15 @@ def say_runs(table: pd.DataFrame) -> list[str]:
 
 
 def join_levels(values: pd.Series) -> str:
-    """Return all levels as text, or the two ends where whole numbers run without a gap."""
+    """Return all levels as text, or the two ends of many, and of whole numbers without a gap."""
     levels = sorted(values.dropna().unique())
     texts = [level if isinstance(level, str) else _format_level(level) for level in levels]
     if len(texts) > 3 and all(map(str.isdecimal, texts)):
         first, last = int(texts[0]), int(texts[-1])
         if texts == list(map(str, range(first, last + 1))):
             return f"{first}–{last}"
+    if len(texts) > MOST_LEVELS:
+        return f"{texts[0]} … {texts[-1]}"
     return " ".join(texts)
 
 

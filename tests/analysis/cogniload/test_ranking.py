@@ -104,10 +104,12 @@ def test_the_headline_says_what_a_model_carries_or_that_it_is_unknown(overview):
     assert headlines["level"].endswith("is not determined.")
     for model in ("good", "poor"):
         row = overview.loc[model]
-        assert headlines[model].startswith(f"Carries {row['ECL50']:.0f} statements: ECL50 (proj")
+        assert headlines[model].startswith(
+            f"Solves half of the puzzles at {row['ECL50']:.0f} statements ("
+        )
         best, worst = (1 + (RANKED > row[end]).sum() for end in ("ECL50_high", "ECL50_low"))
         assert f", places {best} to {worst} of 29 among" in headlines[model]
-        assert "statements: ECL50 (projection, at d = 5.2, rho = 50 %), 95 %" in headlines[model]
+        assert "): ECL50, a projection at d = 5.2, rho = 50 %" in headlines[model]
         assert row["ECL80_low"] < row["ECL80"] < row["ECL80_high"] < row["ECL50_high"]
     assert "place" not in headlines["easy only"]
 

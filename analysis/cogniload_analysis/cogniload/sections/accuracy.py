@@ -15,6 +15,9 @@ from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE, PAPER_CONFIDENCE
 
+MOST_WITH_ENDS = 12
+"""Of more models, intervals would hide one another."""
+
 
 def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
     """Return the section of the tables, where a load varies; folded without a `link` to it."""
@@ -49,8 +52,10 @@ def heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
 def draw_paper(frame: pd.DataFrame) -> list[Figure]:
     """Return the paper's figures, of the loads that vary."""
     varying = varying_loads(frame)
-    panels = [accuracy_panel(frame, load) for load in varying]
-    caption = "Accuracy by each load, averaged over the others."
+    few = frame["model"].nunique() <= MOST_WITH_ENDS
+    panels = [accuracy_panel(frame, load, confidence=few * CONFIDENCE) for load in varying]
+    ends = ", with 95 % intervals" * few
+    caption = f"Accuracy by each load, averaged over the others{ends}."
     figures = [Figure("figure_1", caption, panels, share_y=True)]
     for number, load in ((3, "d"), (4, "N")) if "rho" in varying else ():
         levels = sorted(frame[load].unique())

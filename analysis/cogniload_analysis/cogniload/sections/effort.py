@@ -41,8 +41,8 @@ COLUMNS: tb.Columns = {
     "stopped": ("Stopped there [%]", tb.percent),
     "difference": ("Difference", tb.points(1)),
     "difference_low, difference_high": ("95 % interval", tb.points_interval(1)),
-    "ECL50, min_tested, max_tested": ("ECL50", _show_ECL50),
-    "stopped_ECL50, min_tested, max_tested": ("Stopped there: ECL50", _show_ECL50),
+    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", _show_ECL50),
+    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", _show_ECL50),
 }
 
 
@@ -52,7 +52,7 @@ def effort_sections(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> 
     if table.empty:
         return []
     content = [draw_effort(table), tb.Table("effort", table, CAPTION, COLUMNS)]
-    return [Section("What tokens buy", content, "effort", folded=True)]
+    return [Section("What tokens buy", content, "what-tokens-buy", folded=True)]
 
 
 def effort_table(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> pd.DataFrame:

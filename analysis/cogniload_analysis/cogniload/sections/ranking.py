@@ -226,17 +226,17 @@ def overview_table(
     `lenient` are the fits of models as if all responses that a limit cut were right.
 
     Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
-    model, correct, responses, accuracy, low, high (of 95 %), chance, at_chance, meaning (of ECL50:
-    the projection at the mean loads of the puzzles or, without one, the crossing), ECL50,
-    ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80, ECL80_low and ECL80_high (the
-    same at 80 %), least_N and most_N (between which these are known), place and place_worst
-    (of ECL50 among the `ranked`: the published models and this one; NaN for a projection at other
-    loads than the paper's means), covers (the paper's loads), cut_share, acc_uncut (of the
-    responses that no limit cut), acc_least and acc_most (if all cut ones are wrong, and right),
-    ECL50_most and ECL50_most_high (if all are right; infinite where accuracy then no longer falls
-    with N, and NaN for a model not in `lenient`) and response_tokens (mean). Ranks compare
-    projections, or crossings where a model has no projection. The highest rank comes first, and the
-    most accurate of the models without one.
+    model, correct, responses, accuracy, low, high (of 95 %; NaN for an adaptive run), chance,
+    at_chance, meaning (of ECL50: the projection at the mean loads of the puzzles or, without one,
+    the crossing), ECL50, ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80,
+    ECL80_low and ECL80_high (the same at 80 %), least_N and most_N (between which these are known),
+    place and place_worst (of ECL50 among the `ranked`: the published models and this one; NaN for a
+    projection at other loads than the paper's means), covers (the paper's loads), cut_share,
+    acc_uncut (of the responses that no limit cut), acc_least and acc_most (if all cut ones are
+    wrong, and right), ECL50_most and ECL50_most_high (if all are right; infinite where accuracy
+    then no longer falls with N, and NaN for a model not in `lenient`) and response_tokens (mean).
+    Ranks compare projections, or crossings where a model has no projection. The highest rank comes
+    first, and the most accurate of the models without one.
     """
     ranked = ranking[ranking["source"] == HERE].set_index("model")
     counts = ranking[ranking["source"] != HERE].count()
@@ -251,14 +251,15 @@ def overview_table(
         at = choose_threshold(glms[model], capacities[model])
         name = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
         its_own = np.isclose(at["ECL50"], ranked.loc[model, VALUES[name][0]])
-        places = ranked.loc[model, [name, f"{name}_worst"]] if its_own else (math.nan, math.nan)
+        place, worst = ranked.loc[model, [name, f"{name}_worst"]] if its_own else (math.nan,) * 2
         rows.append(
             {"chance": math.nan}
             | row
             | {"at_chance": AT_CHANCE in glms[model].unknown.values()}
             | at
-            | dict(zip(("place", "place_worst"), places, strict=True))
-            | {"ranked": 1 + counts[name], "covers": fit.covers_paper(glms[model].cells)}
+            | {"place": place, "place_worst": worst}
+            | {"ranked": math.nan if math.isnan(place) else 1 + counts[name]}
+            | {"covers": fit.covers_paper(glms[model].cells)}
             | {"cut_share": cut_shares[model], "response_tokens": tokens[model]}
             | scores.loc[model].to_dict()
             | _most(at["meaning"], (lenient or {}).get(model))
@@ -266,6 +267,11 @@ def overview_table(
     table = pd.DataFrame(rows)
     own = ranked.loc[table["model"]]
     perfect = (table["covers"] & table["accuracy"].eq(1)).set_axis(own.index)
+    if "until" in frame:  # whose own answers chose the puzzles
+        adaptive = table["model"].isin(frame["model"][frame["until"] != ""].unique())
+        table.loc[adaptive, ["accuracy", "low", "high", "acc_uncut", "acc_least", "acc_most"]] = (
+            math.nan
+        )
     table = rank_runs(own, perfect).reset_index(drop=True).join(table)
     order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
     return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
@@ -319,7 +325,7 @@ def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
 
 
 def _show_places(best: float, worst: float, ranked: int) -> str:
-    return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked}"
+    return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked:.0f}"
 
 
 OVERVIEW: tb.Columns = {
@@ -366,11 +372,13 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     if row["accuracy"] == 1:
         return "Solves every puzzle: its capacity lies beyond what was tested."
     if math.isnan(row["ECL50"]):
-        return "ECL50, the number of statements that it carries, is not determined."
+        return "At how many statements it solves half of the puzzles (ECL50) is not determined."
     N = show_length(row["ECL50"], row["least_N"], row["most_N"])
     ends = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
-    meaning = f"{row['meaning']}, at {row['loads']}"
-    said = f"Carries {N} statements: ECL50 ({meaning}), 95 % interval {ends}"
+    beyond = {">": "more than half of the puzzles even", "<": "fewer than half of the puzzles even"}
+    share = beyond.get(N[0], "half of the puzzles")
+    said = f"Solves {share} at {N.lstrip('<> ')} statements ({ends}): "
+    said += f"ECL50, a {row['meaning']} at {row['loads']}"
     if math.isfinite(row["place"]):
         places = _show_places(row["place"], row["place_worst"], row["ranked"])
         said += f", place{'s' * (' to ' in places)} {places} among the published models"
@@ -385,9 +393,18 @@ def describe_verdict(
     `first_error` says the commonest one, if it is known.
     """
     headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
+    if math.isnan(row["accuracy"]):
+        chosen = (
+            f"Its own answers chose the {row['responses']:,} puzzles, whose accuracy is no result."
+        )
+        cut = f" A limit cut {100 * row['cut_share']:.1f} % of its responses (Overflow)."
+        solved = chosen + cut * (row["cut_share"] > 0)
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
         most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
-        solved = f"{solved.removesuffix('.')}, with an ECL50 of {most}."
+        if math.isnan(row["accuracy"]):
+            solved += f" Were all cut ones right, ECL50 would be {most}."
+        else:
+            solved = f"{solved.removesuffix('.')}, with an ECL50 of {most}."
     if row["at_chance"]:
         return Verdict(row["model"], headline, [solved])
     sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
