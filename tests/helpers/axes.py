@@ -13,7 +13,12 @@ def axes_grids(N=(10, 400)):
     return [
         {"d": [5], "N": statements, **at_mean_rho, "num_puzzles": 17},
         {"d": [6], "N": statements, **at_mean_rho, "num_puzzles": 4},
-        {"d": list(range(ASKED_D[0], ASKED_D[1] + 1)), **at_mean_N, **at_mean_rho, "num_puzzles": 14},
+        {
+            "d": list(range(ASKED_D[0], ASKED_D[1] + 1)),
+            **at_mean_N,
+            **at_mean_rho,
+            "num_puzzles": 14,
+        },
         {"d": [5], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 11},
         {"d": [6], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 3},
     ]
