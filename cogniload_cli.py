@@ -509,6 +509,27 @@ def compare(parser: Parser, words: Words) -> None:
     print(compare_results(results, arguments.out, force=arguments.force))
 
 
+def gate(parser: Parser, words: Words) -> int:
+    """Say whether a run is no worse than another, with an exit code for a CI."""
+    parser.epilog = "Exit code: 0 no worse, 1 worse, 2 unknown, 3 undecided."
+    for name, which in (("base", "what is good enough"), ("new", "what may take its place")):
+        text = f"{which}: {RESULTS}, a samples file, or logs of Inspect"
+        parser.add_argument(name, metavar=name.upper(), type=Path, help=text)
+    text = "the loss in accuracy that is accepted, in percentage points"
+    parser.option("margin", "POINTS", text, type=float, required=True)
+    parser.option("json", "FILE", "write the verdict, and the flips with both responses", type=Path)
+    parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
+    arguments = parser.parse_args(words)
+    from cogniload_analysis.report.gate_runs import gate_results, write_json, write_junit
+
+    found, flips = gate_results(arguments.base, arguments.new, arguments.margin)
+    for out, write in ((arguments.json, write_json), (arguments.junit, write_junit)):
+        if out:
+            write(out, found, flips)
+    print("\n".join(found.lines))
+    return found.exit_code
+
+
 def view(parser: Parser, words: Words) -> None:
     """Write the responses as Inspect's logs and open its viewer."""
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=RESULTS)
@@ -584,7 +605,7 @@ def share(parser: Parser, words: Words) -> None:
 COMMANDS: dict[str, dict[str, Callable[[Parser, Words], int | None]]] = {
     "Puzzles": {"generate": generate, "solve": solve, "retrieve": retrieve},
     "Run": {"tasks": tasks, "plan": plan, "eval": evaluate, "why": why, "demo": demo},
-    "Read": {"score": score, "report": report, "compare": compare, "view": view},
+    "Read": {"score": score, "report": report, "compare": compare, "gate": gate, "view": view},
     "Share": {"push": push, "verify": verify, "share": share},
 }
 """The commands by groups, in the order of the help."""

@@ -27,6 +27,7 @@ from cogniload_analysis.cogniload.thresholds import (
     capacity_thresholds,
 )
 from cogniload_analysis.compare.differences import Comparison
+from cogniload_analysis.compare.gate import Gate, gate
 from cogniload_analysis.compare.why import Why, explain_failures
 from cogniload_analysis.display.tables import accuracy_table
 from cogniload_analysis.factor.analysis import read_factor_samples
@@ -56,6 +57,7 @@ __all__ = [
     "DecayEstimate",
     "Design",
     "FailureMode",
+    "Gate",
     "GoodnessOfFit",
     "InteractionGLM",
     "LoadGLM",
@@ -77,6 +79,7 @@ __all__ = [
     "fit_interactions",
     "fit_load_glm",
     "fit_repeated_sampling",
+    "gate",
     "goodness_of_fit",
     "n_eff_by_attempts",
     "name_failure_mode",

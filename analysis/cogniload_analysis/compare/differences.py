@@ -186,7 +186,7 @@ def compare_pairs_of_models(
     and so is the accuracy of an adaptive run, whose puzzles its own answers chose.
     """
     frame = frame.assign(
-        id=_name_puzzles(frame),
+        id=name_puzzles(frame),
         model=frame["model"].astype(str),
         correct=frame["correct"].astype(float),
     )
@@ -231,7 +231,7 @@ def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section
     return [Section("Side by side", content, "side-by-side", link="Side by side")]
 
 
-def _name_puzzles(frame: pd.DataFrame) -> pd.Series:
+def name_puzzles(frame: pd.DataFrame) -> pd.Series:
     """Return what names each row's puzzle: its id, with the version where there are several.
 
     The same puzzle in another language is the same.

@@ -1,0 +1,176 @@
+"""May a model take the place of another? A verdict on pairs that holds however often one looks.
+
+For each bound of the difference, bets are made against it, puzzle by puzzle, and their mean capital
+is a fair game if the bound is true: by Ville's inequality it then ever reaches 20 with a chance of
+at most 5 % (Waudby-Smith and Ramdas 2024, section 4). The bounds that have not lost so much are the
+interval. The capital depends on the counts alone, so a run that goes on finds the same verdict.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.stats import ttest_ind
+
+NO_WORSE, WORSE, UNDECIDED = "no worse", "worse", "undecided"
+EXIT_CODES = {NO_WORSE: 0, WORSE: 1, UNDECIDED: 3}
+"""What the command ends with; 2 is for wrong use."""
+
+ERROR = 0.05
+"""How often "worse" comes at most where nothing was lost, and "no worse" where the margin was."""
+
+MOST_FLIPS, LARGEST_BET = 0.5, 0.9
+"""The bets suit shares of flips from this one down; each is at most so much of the capital."""
+
+SURPRISE = 0.01
+"""A difference that changed during the run is worth a sentence below this p."""
+
+FAR = 1e6
+"""No run goes on for so many times its puzzles."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A verdict on a new model beside a base, over puzzles that both answered.
+
+    Attributes:
+        verdict: "no worse", "worse" or "undecided".
+        margin: The loss that is accepted, in percentage points.
+        puzzles: How many both answered.
+        base, new: The shares that they solve, from 0 to 1.
+        low, high: The ends of an interval of the true difference, `new` less `base`. It has a
+            confidence of 90 %, 95 % on each side, at all looks together.
+        only_base, only_new: How many puzzles one solves more often than the other.
+        needed: About how many further puzzles would decide, if they come out as these did; 0 after
+            a verdict.
+        notes: What makes the verdict doubtful, a sentence each.
+    """
+
+    verdict: str
+    margin: float
+    puzzles: int
+    base: float
+    new: float
+    low: float
+    high: float
+    only_base: int
+    only_new: int
+    needed: int
+    notes: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 for "no worse", 1 for "worse", 3 for "undecided"."""
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def lines(self) -> list[str]:
+        """The verdict in five lines."""
+        margin, apart = f"{self.margin:g} points", 100 * (self.new - self.base)
+        said = f"{self.verdict} by more than {margin}"
+        if self.verdict == WORSE:
+            surely = 100 * self.high < -self.margin
+            said = f"worse, {'' if surely else 'perhaps not '}by more than {margin}"
+        elif self.verdict == UNDECIDED:
+            said = f"undecided at {margin}: about {self.needed:,} more puzzles would decide"
+        ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        return [
+            f"verdict     {said}",
+            f"difference  {apart:+.1f} points, {ends} (90 % interval, however often one looks)",
+            f"solved      base {self.base:.1%}, new {self.new:.1%} of {self.puzzles:,} puzzles",
+            f"flips       {self.only_base:,} for base alone, {self.only_new:,} for new alone",
+            f"doubts      {'; '.join(self.notes) or 'none'}",
+        ]
+
+
+def gate(pairs: ArrayLike, margin: float) -> Gate:
+    """Return whether a new model is no worse than a base by more than a margin.
+
+    `pairs` has a row for each puzzle, in the order of asking: the share of its attempts, from 0 to
+    1, that the base solves, and that of the new one; NaN where there is no answer. `margin` is in
+    percentage points, from 0.1 to 20. If nothing was lost, "worse" is said with a chance of
+    at most 5 %, and if the margin was, so is "no worse": however often, and whenever, one looks.
+    Raises ValueError for another margin, for shares out of range, and where no puzzle has both.
+    """
+    if not 0.1 <= margin <= 20:  # the bets suit these
+        raise ValueError(f"margin must be from 0.1 to 20 points, got {margin!r}")
+    asked = np.asarray(pairs, dtype=float).reshape(-1, 2)
+    both = asked[~np.isnan(asked).any(axis=1)]
+    if not len(both):
+        raise ValueError("a gate takes puzzles that both models answered, got none")
+    if both.min() < 0 or both.max() > 1:
+        raise ValueError(f"shares must be from 0 to 1, got {both.min():g} to {both.max():g}")
+    apart, allowed = both[:, 1] - both[:, 0], margin / 100
+    values, counts = np.unique(apart.round(9), return_counts=True)
+    low, high = lowest(values, counts, allowed), -lowest(-values, counts, allowed)
+    verdict = NO_WORSE if low > -allowed else WORSE if high < 0 else UNDECIDED
+    base, new = both.mean(axis=0)
+    return Gate(
+        verdict=verdict,
+        margin=margin,
+        puzzles=len(both),
+        base=float(base),
+        new=float(new),
+        low=low,
+        high=high,
+        only_base=int((apart < 0).sum()),
+        only_new=int((apart > 0).sum()),
+        needed=_needed(values, counts, allowed) if verdict == UNDECIDED else 0,
+        notes=tuple(_doubts(asked, apart)),
+    )
+
+
+def log_capital(
+    values: np.ndarray, counts: np.ndarray, bound: float, margin: float
+) -> np.ndarray | float:
+    """Return the log of the mean capital of bets that the true difference is above a bound.
+
+    `counts` says how often each of the `values` came, whose place is its first axis. A bet is a
+    share of the capital; the best one is about the distance to the bound over the share of flips.
+    """
+    bets = margin / MOST_FLIPS * 2.0 ** np.arange(np.log2(LARGEST_BET * MOST_FLIPS / margin))
+    bets = bets[bets * (1 + bound) < 1, None]  # none loses more than there is
+    capitals = np.log1p(bets * (values - bound)) @ counts
+    return np.logaddexp.reduce(capitals, axis=0) - np.log(len(bets))
+
+
+def lowest(values: np.ndarray, counts: np.ndarray, margin: float) -> float:
+    """Return the least true difference whose bets have not won; `-lowest(-values)` the greatest."""
+
+    def beyond(bound: float) -> float:
+        return float(log_capital(values, counts, bound, margin) + np.log(ERROR))
+
+    if beyond(-1.0) <= 0:
+        return -1.0
+    mean = np.average(values, weights=counts)  # where no bet wins
+    return float(brentq(beyond, -1.0, mean, xtol=1e-6))
+
+
+def _needed(values: np.ndarray, counts: np.ndarray, margin: float) -> int:
+    """Return how many more puzzles decide, if they come out as these did."""
+
+    def short(times: float) -> float:
+        sides = (values, -margin), (-values, 0.0)
+        return float(
+            max(log_capital(side, times * counts, bound, margin) for side, bound in sides)
+            + np.log(ERROR)
+        )
+
+    times = brentq(short, 1.0, FAR, rtol=1e-6) if short(FAR) > 0 else FAR
+    return int(counts.sum() * (times - 1)) + 1
+
+
+def _doubts(asked: np.ndarray, apart: np.ndarray) -> list[str]:
+    doubts = []
+    lost = np.isnan(asked).sum(axis=0)
+    if lost.any():
+        sides = f"{lost[0]:,} by base, {lost[1]:,} by new"
+        doubts.append(f"puzzles not answered, which may be the hard ones: {sides}")
+    with warnings.catch_warnings():  # a half that is all alike has no test
+        warnings.simplefilter("ignore", RuntimeWarning)
+        middle = len(apart) // 2
+        if ttest_ind(apart[:middle], apart[middle:], equal_var=False).pvalue < SURPRISE:
+            doubts.append("the difference changed during the run")
+    return doubts
