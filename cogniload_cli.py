@@ -204,13 +204,14 @@ def generate(parser: Parser, words: Words) -> None:
 
 def _choose_puzzles(results: Path | None, rates: str | None, used: dict[str, Any]) -> "Source":
     """Return the puzzles on which a model should be trained, by its results; says which."""
+    from cogniload_analysis import read_samples
     from cogniload_analysis.cogniload.training_mix import choose_cells, read_pass_rate
     from cogniload_gen.cogniload import BENCHMARK
     from cogniload_gen.cogniload.knobs import Cell
 
     if results is None or {*Cell._fields, "suite"} & used.keys():
         raise ValueError("--pass-rate takes --for RESULTS, which takes none of --d, --N and --rho")
-    cells = choose_cells([results], *read_pass_rate(rates or "0.2..0.8"))
+    cells = choose_cells(read_samples([results]), *read_pass_rate(rates or "0.2..0.8"))
     grid = BENCHMARK.select(**{"split": "train", "d": 1, "N": 1, "rho": 100} | used)
     chosen = tuple(Cell(*row) for row in cells[[*Cell._fields]].itertuples(index=False))
     ends = f"{cells['predicted'].min():.2f} to {cells['predicted'].max():.2f}"
@@ -510,19 +511,43 @@ def compare(parser: Parser, words: Words) -> None:
 
 
 def gate(parser: Parser, words: Words) -> int:
-    """Say whether a run is no worse than another, with an exit code for a CI."""
+    """Say whether a model is no worse than another, with an exit code for a CI."""
+    parser.usage = (
+        "cogniload gate BASE NEW --margin POINTS [--json FILE] [--junit FILE]\n"
+        "       cogniload gate BASE --margin POINTS ... [--out DIR] [--budget COUNT] [--seed SEED] "
+        "[--base-config FILE] [arguments of lm_eval run]"
+    )
     parser.epilog = "Exit code: 0 no worse, 1 worse, 2 unknown, 3 undecided."
-    for name, which in (("base", "what is good enough"), ("new", "what may take its place")):
-        text = f"{which}: {RESULTS}, a samples file, or logs of Inspect"
-        parser.add_argument(name, metavar=name.upper(), type=Path, help=text)
-    text = "the loss in accuracy that is accepted, in percentage points"
+    text = (
+        f"{RESULTS}, a samples file, or logs of Inspect; without NEW, two models answer fresh "
+        "puzzles until a verdict: that of BASE, and the same with the arguments given"
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help=text)
+    text = "the loss in accuracy that is accepted, in percentage points, 0.1 to 20"
     parser.option("margin", "POINTS", text, type=float, required=True)
     parser.option("json", "FILE", "write the verdict, and the flips with both responses", type=Path)
     parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
-    arguments = parser.parse_args(words)
+    text = "for answers; the same command continues (gate)"
+    parser.option("out", "DIR", text, type=Path, default=Path("gate"))
+    parser.option("budget", "COUNT", "the most puzzles (3000)", type=int, default=3000)
+    parser.option("seed", "SEED", "of the puzzles (0)", type=int, default=0)
+    parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
+    parser.takes_others = True
+    arguments, others = parser.parse_known_args(words)
     from cogniload_analysis.report.gate_runs import gate_results, write_json, write_junit
 
-    found, flips = gate_results(arguments.base, arguments.new, arguments.margin)
+    base, *new = arguments.runs
+    config = [f"--config={arguments.base_config}"] if arguments.base_config else []
+    if new and [*config, *others]:
+        parser.error(f"two runs are asked nothing, got {' '.join([*config, *others])}")
+    if new:
+        found, flips = gate_results(base, new, arguments.margin)
+    else:
+        from lm_eval_tasks.cogniload.gate import run_gate
+
+        how = {"budget": arguments.budget, "seed": arguments.seed}
+        given = {"base": config, "new": others}
+        found, flips = run_gate(base, arguments.out, arguments.margin, given, **how)
     for out, write in ((arguments.json, write_json), (arguments.junit, write_junit)):
         if out:
             write(out, found, flips)

@@ -78,7 +78,7 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
     ValueError for a folder that was begun with something else.
     """
     search = Search.begin(config, own.until, own.shard) if own.until else None
-    asking, (index, shards) = _Asking(config, own, search), own.shard
+    asking, (index, shards) = Asking(config, own, search), own.shard
     try:
         if search:
             search.ask_all(asking)
@@ -109,7 +109,7 @@ class CapReached(Exception):  # noqa: N818  (no error)
     """Ends the asking: what is answered stays, and a higher cap goes on."""
 
 
-class _Asking(AnsweringModel):
+class Asking(AnsweringModel):
     """A run's model, which is loaded when there is something to ask."""
 
     def __init__(self, config: EvaluatorConfig, own: Own, search: Search | None) -> None:

@@ -62,10 +62,13 @@ def ask_twins(
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     """Return lm-eval's arguments for the model and the decoding of a run, but those in `others`.
 
-    They are those of its run.json; without one, `others` must name the model. Each is one word with
-    its value, which thus can't be an option. ValueError for what is UNTRUSTED.
+    They are those of its run.json; without one, `others` must name the model, or a --config, which
+    has all of them. Each is one word with its value, which thus can't be an option. ValueError for
+    what is UNTRUSTED.
     """
     named = {other.partition("=")[0] for other in others}
+    if "--config" in named:
+        return []
     begun = Run.read(run.parent if run.is_file() else run)
     if begun is None:
         if "--model" not in named:
@@ -77,7 +80,7 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
             if re.search(pattern, re.sub(r"\\[nrt]", "", json.dumps(begun.model_args))):
                 raise ValueError(f"{run} names {what}: give --model_args yourself")
     settings = begun.what | begun.free | {"model_args": begun.model_args}
-    taken = ("model", "model_args", "gen_kwargs", "device", "system_instruction")
+    taken = ("model", "model_args", "gen_kwargs", "device", "batch_size", "system_instruction")
     words = [
         f"--{name}={value if isinstance(value, str) else json.dumps(value)}"
         for name in taken

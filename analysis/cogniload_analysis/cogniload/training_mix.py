@@ -3,15 +3,13 @@ never, without asking the model anything more.
 """
 
 import re
-from collections.abc import Iterable
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.analysis import read_samples
 from cogniload_analysis.cogniload.glm import fit_soundly
+from cogniload_analysis.compare.why import drop_twins
 from cogniload_gen.cogniload.knobs import Cell
 
 LENGTHS = 12
@@ -27,16 +25,18 @@ def read_pass_rate(text: str) -> tuple[float, float]:
     return low, high
 
 
-def choose_cells(paths: Iterable[Path], low: float, high: float) -> pd.DataFrame:
+def choose_cells(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     """Return the cells whose predicted pass rate lies in a range, by the paper's GLM of a run.
+
+    `frame` is as from `read_samples`; twins, which are easier than their cells, don't count.
 
     Columns: d, N, rho (a percentage) and predicted. They lie within the loads that the run asked
     for, where the fit extrapolates nothing. Raises ValueError for several models, for a fit that
     the run does not determine, and where no cell lies in the range.
     """
-    frame = read_samples([*paths])
+    frame = drop_twins(frame)
     if (models := frame["model"].nunique()) > 1:
-        raise ValueError(f"--for takes the results of one model, got {models}")
+        raise ValueError(f"puzzles are chosen by the results of one model, got {models}")
     glm, N = fit_soundly(frame), frame["N"]
     lengths = sorted({*np.geomspace(N.min(), N.max(), LENGTHS).round().astype(int).tolist()})
     levels = range(int(frame["d"].min()), int(frame["d"].max()) + 1), lengths

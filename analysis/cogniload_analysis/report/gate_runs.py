@@ -43,17 +43,14 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     of_side = frame.groupby(["id", "side"], sort=False)
     shares, responses = of_side["correct"].mean().unstack(), of_side["response"].first().unstack()
     shares = shares.reindex(frame["id"].unique())[SIDES]  # as they were asked
-    return gate(shares, margin), find_flips(shares, responses)
+    table = shares.join(responses.add_suffix("_response")).rename_axis("id").reset_index()
+    return gate(shares, margin), find_flips(table)
 
 
-def find_flips(shares: pd.DataFrame, responses: pd.DataFrame) -> Flips:
-    """Return the puzzles that base and new solve differently often, those of base alone first.
-
-    Both frames have a row for each puzzle, by its id, and the columns `base` and `new`.
-    """
-    apart = (shares["new"] - shares["base"]).sort_values(kind="stable")
-    table = shares.join(responses.add_suffix("_response")).rename_axis("id")
-    return table.loc[apart.index[apart.abs() > 0]].reset_index().to_dict("records")
+def find_flips(table: pd.DataFrame) -> Flips:
+    """Return the rows of puzzles that base and new solve differently often, base alone first."""
+    apart = (table["new"] - table["base"]).sort_values(kind="stable")
+    return table.loc[apart.index[apart.abs() > 0]].to_dict("records")
 
 
 def write_json(out: Path, found: Gate, flips: Flips) -> None:

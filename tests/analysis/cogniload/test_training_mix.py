@@ -9,6 +9,7 @@ from command_line import main, refusal
 from lm_eval_layout import BETA, make_samples, write_run
 from scipy.special import expit
 
+from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.training_mix import choose_cells, read_pass_rate
 
 
@@ -28,7 +29,7 @@ def test_the_file_holds_puzzles_of_the_pass_rates(run, tmp_path):
     words = ("--for", run, "--pass-rate", "0.2..0.8", "--num-puzzles", 2, "--traces")
     assert main([str(word) for word in ("generate", file, *words)]) == 0
     rows = [json.loads(line) for line in file.open(encoding="utf-8")]
-    cells = choose_cells([run], 0.2, 0.8)
+    cells = choose_cells(read_samples([run]), 0.2, 0.8)
     asked = sorted(map(tuple, cells[["d", "N", "rho"]].to_numpy().tolist()))
     assert sorted((row["d"], row["N"], row["rho"]) for row in rows) == sorted(asked * 2)
     assert all("-train-" in row["id"] and row["completion"] for row in rows)

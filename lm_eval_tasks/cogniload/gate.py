@@ -1,0 +1,122 @@
+"""`cogniload gate RUN`: fresh puzzles for two models, batch after batch, until there is a verdict.
+
+Which puzzles these are depends on the run and a seed alone, and each look comes after a fixed
+number of them. So a command that is started again finds the same verdict, and a larger budget goes
+on.
+"""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_analysis import Gate, gate, read_samples
+from cogniload_analysis.cogniload.training_mix import choose_cells
+from cogniload_analysis.compare.gate import UNDECIDED
+from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
+from cogniload_gen.checks import check_integer
+from cogniload_gen.cogniload import BENCHMARK
+from cogniload_gen.cogniload.knobs import Cell
+from cogniload_gen.grid import language_of
+from cogniload_gen.tables import table_writer
+from lm_eval_tasks.configuration import OURS, read_configuration
+from lm_eval_tasks.resume import Key
+from lm_eval_tasks.runner import Asking, CapReached
+from lm_eval_tasks.status import each_warning_once
+from lm_eval_tasks.twins import recorded_arguments
+
+TASK, PUZZLES = "cogniload", Path("puzzles") / "gate.parquet"
+
+PASS_RATES = 0.5, 0.7
+"""The predicted pass rates of the puzzles: a loss shows in the fewest there (studies/gate.py)."""
+
+BATCH = 50
+"""Puzzles between looks."""
+
+
+def run_gate(
+    run: Path,
+    out: Path,
+    margin: float,
+    given: Mapping[str, Sequence[str]],
+    *,
+    budget: int,
+    seed: int,
+) -> tuple[Gate, Flips]:
+    """Ask a run's model and a new one fresh puzzles until a verdict; return it, and the flips.
+
+    `given` has arguments of lm-eval for "base" and for "new", which take the place of those that
+    the run recorded. At most `budget` puzzles are asked, and none that is answered in `out`.
+    ValueError for what can't be evaluated, for a run whose fit doesn't say which puzzles, and for
+    an `out` with other puzzles.
+    """
+    gate([(1, 1)], margin)  # which refuses a margin before anything is asked
+    frame = read_samples([run])
+    puzzles = fresh_puzzles(frame, check_integer("budget", budget, low=1, high=10**6), seed)
+    ids, file = puzzles["id"].to_pylist(), out / PUZZLES
+    begun = pq.read_table(file, columns=["id"])["id"].to_pylist() if file.exists() else []
+    if begun[:budget] != ids[: len(begun)]:
+        raise ValueError(f"{out} holds other puzzles, of another run or seed: name another --out")
+    window = {"context_budget": int(frame["context_budget"].max())}
+    about = json.dumps({TASK: {"path": str(file.parent)} | window})
+    words = {side: [*recorded_arguments(run, given[side]), *given[side]] for side in SIDES}
+    if len(begun) < budget:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with table_writer(file, puzzles.schema, force=True) as write:
+            write(puzzles)
+    asking = []
+    for side in SIDES:
+        ours = dict.fromkeys(("config", "include_path", *OURS)) | {"output_path": out / side}
+        arguments = [f"--tasks={TASK}", f"--metadata={about}", *words[side]]
+        asking.append(Asking(*read_configuration(Namespace(**ours), arguments), None))
+    with each_warning_once():
+        return _ask_until_verdict(asking, ids, margin)
+
+
+def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
+    """Return puzzles that the model of a run's frame solves, by its fit, as often as PASS_RATES.
+
+    A seed draws the cell of each: fewer puzzles are the first ones of more.
+    """
+    cells = choose_cells(frame, *PASS_RATES)
+    drawn = np.random.default_rng(seed).integers(len(cells), size=budget)
+    index = pd.Series(drawn).groupby(drawn).cumcount().to_numpy()
+    about = {"split": "validation", "seed": seed, "language": language_of(str(frame["id"].iloc[0]))}
+    grid = BENCHMARK.select(d=1, N=1, rho=100, num_puzzles=int(index.max()) + 1, **about)
+    chosen = tuple(Cell(*row) for row in cells[[*Cell._fields]].itertuples(index=False))
+    return BENCHMARK.source(replace(grid, cells=chosen)).table().take(len(cells) * index + drawn)
+
+
+def _ask_until_verdict(
+    asking: Sequence[Asking], ids: Sequence[str], margin: float
+) -> tuple[Gate, Flips]:
+    columns = ["id", *(name for side in SIDES for name in (side, f"{side}_response"))]
+    table = pd.DataFrame(columns=columns)
+    try:
+        for start in range(0, len(ids), BATCH):
+            batch = ids[start : start + BATCH]
+            keys = [Key(TASK, id, 0, 0) for id in batch]
+            for side in asking:
+                if not all(key in side.answers for key in keys):
+                    side.config.samples = {TASK: [*range(start, start + len(batch))]}
+                    side.ask()
+            records = ((side.answers[key] for side in asking) for key in keys)
+            rows = [
+                (id, *(record[part] for record in both for part in ("acc", "answer")))
+                for id, both in zip(batch, records, strict=True)
+            ]
+            table = pd.concat([table, pd.DataFrame(rows, columns=columns)], ignore_index=True)
+            found = gate(table[SIDES], margin)
+            print(f"{len(table):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
+            if found.verdict != UNDECIDED:
+                break
+    except CapReached as reached:
+        print(f"stopped: {reached}", file=sys.stderr)
+    return gate(table[SIDES], margin), find_flips(table)
