@@ -14,7 +14,6 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -205,18 +204,15 @@ def generate(parser: Parser, words: Words) -> None:
 def _choose_puzzles(results: Path | None, rates: str | None, used: dict[str, Any]) -> "Source":
     """Return the puzzles on which a model should be trained, by its results; says which."""
     from cogniload_analysis import read_samples
-    from cogniload_analysis.cogniload.training_mix import choose_cells, read_pass_rate
-    from cogniload_gen.cogniload import BENCHMARK
+    from cogniload_analysis.cogniload.training_mix import choose_cells, make_source, read_pass_rate
     from cogniload_gen.cogniload.knobs import Cell
 
     if results is None or {*Cell._fields, "suite"} & used.keys():
         raise ValueError("--pass-rate takes --for RESULTS, which takes none of --d, --N and --rho")
     cells = choose_cells(read_samples([results]), *read_pass_rate(rates or "0.2..0.8"))
-    grid = BENCHMARK.select(**{"split": "train", "d": 1, "N": 1, "rho": 100} | used)
-    chosen = tuple(Cell(*row) for row in cells[[*Cell._fields]].itertuples(index=False))
     ends = f"{cells['predicted'].min():.2f} to {cells['predicted'].max():.2f}"
-    print(f"{len(chosen)} cells, whose predicted pass rates are {ends}", file=sys.stderr)
-    return BENCHMARK.source(replace(grid, cells=chosen))
+    print(f"{len(cells)} cells, whose predicted pass rates are {ends}", file=sys.stderr)
+    return make_source(cells, **{"split": "train"} | used)
 
 
 def _generate_folder(
@@ -512,16 +508,12 @@ def compare(parser: Parser, words: Words) -> None:
 
 def gate(parser: Parser, words: Words) -> int:
     """Say whether a model is no worse than another, with an exit code for a CI."""
-    parser.usage = (
-        "cogniload gate BASE NEW --margin POINTS [--json FILE] [--junit FILE]\n"
-        "       cogniload gate BASE --margin POINTS ... [--out DIR] [--budget COUNT] [--seed SEED] "
-        "[--base-config FILE] [arguments of lm_eval run]"
+    parser.usage = "cogniload gate BASE [NEW] --margin POINTS [options] [arguments of lm_eval run]"
+    parser.epilog = (
+        "Without NEW, two models answer fresh puzzles until a verdict: that of BASE, and the same "
+        "with the arguments given. Exit code: 0 no worse, 1 worse, 2 unknown, 3 undecided."
     )
-    parser.epilog = "Exit code: 0 no worse, 1 worse, 2 unknown, 3 undecided."
-    text = (
-        f"{RESULTS}, a samples file, or logs of Inspect; without NEW, two models answer fresh "
-        "puzzles until a verdict: that of BASE, and the same with the arguments given"
-    )
+    text = f"{RESULTS}, a samples file, or logs of Inspect"
     parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help=text)
     text = "the loss in accuracy that is accepted, in percentage points, 0.1 to 20"
     parser.option("margin", "POINTS", text, type=float, required=True)
@@ -529,7 +521,7 @@ def gate(parser: Parser, words: Words) -> int:
     parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
     text = "for answers; the same command continues (gate)"
     parser.option("out", "DIR", text, type=Path, default=Path("gate"))
-    parser.option("budget", "COUNT", "the most puzzles (3000)", type=int, default=3000)
+    parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int, default=3000)
     parser.option("seed", "SEED", "of the puzzles (0)", type=int, default=0)
     parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
     parser.takes_others = True
@@ -537,17 +529,16 @@ def gate(parser: Parser, words: Words) -> int:
     from cogniload_analysis.report.gate_runs import gate_results, write_json, write_junit
 
     base, *new = arguments.runs
-    config = [f"--config={arguments.base_config}"] if arguments.base_config else []
-    if new and [*config, *others]:
-        parser.error(f"two runs are asked nothing, got {' '.join([*config, *others])}")
+    if new and others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     if new:
         found, flips = gate_results(base, new, arguments.margin)
     else:
         from lm_eval_tasks.cogniload.gate import run_gate
 
-        how = {"budget": arguments.budget, "seed": arguments.seed}
-        given = {"base": config, "new": others}
-        found, flips = run_gate(base, arguments.out, arguments.margin, given, **how)
+        config = [f"--config={arguments.base_config}"] if arguments.base_config else []
+        given, which = {"base": config, "new": others}, (arguments.budget, arguments.seed)
+        found, flips = run_gate(base, arguments.out, arguments.margin, given, *which)
     for out, write in ((arguments.json, write_json), (arguments.junit, write_junit)):
         if out:
             write(out, found, flips)

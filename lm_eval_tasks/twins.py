@@ -67,11 +67,9 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     what is UNTRUSTED.
     """
     named = {other.partition("=")[0] for other in others}
-    if "--config" in named:
-        return []
     begun = Run.read(run.parent if run.is_file() else run)
-    if begun is None:
-        if "--model" not in named:
+    if begun is None or "--config" in named:
+        if not named & {"--model", "--config"}:
             raise ValueError(f"{run} has no run.json of `cogniload eval`: give --model yourself")
         return []
     if "--model_args" not in named:

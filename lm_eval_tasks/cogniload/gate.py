@@ -9,7 +9,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_analysis import Gate, gate, read_samples
-from cogniload_analysis.cogniload.training_mix import choose_cells
+from cogniload_analysis.cogniload.training_mix import choose_cells, make_source
 from cogniload_analysis.compare.gate import UNDECIDED
 from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
 from cogniload_gen.checks import check_integer
-from cogniload_gen.cogniload import BENCHMARK
-from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.grid import language_of
 from cogniload_gen.tables import table_writer
 from lm_eval_tasks.configuration import OURS, read_configuration
@@ -34,21 +32,14 @@ from lm_eval_tasks.twins import recorded_arguments
 
 TASK, PUZZLES = "cogniload", Path("puzzles") / "gate.parquet"
 
+# The predicted pass rates of the puzzles: a loss shows in the fewest there (studies/gate.py).
 PASS_RATES = 0.5, 0.7
-"""The predicted pass rates of the puzzles: a loss shows in the fewest there (studies/gate.py)."""
 
-BATCH = 50
-"""Puzzles between looks."""
+BATCH = 50  # puzzles between looks
 
 
 def run_gate(
-    run: Path,
-    out: Path,
-    margin: float,
-    given: Mapping[str, Sequence[str]],
-    *,
-    budget: int,
-    seed: int,
+    run: Path, out: Path, margin: float, given: Mapping[str, Sequence[str]], budget: int, seed: int
 ) -> tuple[Gate, Flips]:
     """Ask a run's model and a new one fresh puzzles until a verdict; return it, and the flips.
 
@@ -64,20 +55,17 @@ def run_gate(
     begun = pq.read_table(file, columns=["id"])["id"].to_pylist() if file.exists() else []
     if begun[:budget] != ids[: len(begun)]:
         raise ValueError(f"{out} holds other puzzles, of another run or seed: name another --out")
-    window = {"context_budget": int(frame["context_budget"].max())}
-    about = json.dumps({TASK: {"path": str(file.parent)} | window})
     words = {side: [*recorded_arguments(run, given[side]), *given[side]] for side in SIDES}
     if len(begun) < budget:
         file.parent.mkdir(parents=True, exist_ok=True)
         with table_writer(file, puzzles.schema, force=True) as write:
             write(puzzles)
-    asking = []
-    for side in SIDES:
-        ours = dict.fromkeys(("config", "include_path", *OURS)) | {"output_path": out / side}
-        arguments = [f"--tasks={TASK}", f"--metadata={about}", *words[side]]
-        asking.append(Asking(*read_configuration(Namespace(**ours), arguments), None))
+    window = {"context_budget": int(frame["context_budget"].max())}
+    about = json.dumps({TASK: {"path": str(file.parent)} | window})
     with each_warning_once():
-        return _ask_until_verdict(asking, ids, margin)
+        asking = [_begin(out / side, about, words[side]) for side in SIDES]
+        table = _ask(asking, ids, margin)
+    return gate(table[SIDES], margin), find_flips(table)
 
 
 def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
@@ -88,35 +76,32 @@ def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
     cells = choose_cells(frame, *PASS_RATES)
     drawn = np.random.default_rng(seed).integers(len(cells), size=budget)
     index = pd.Series(drawn).groupby(drawn).cumcount().to_numpy()
-    about = {"split": "validation", "seed": seed, "language": language_of(str(frame["id"].iloc[0]))}
-    grid = BENCHMARK.select(d=1, N=1, rho=100, num_puzzles=int(index.max()) + 1, **about)
-    chosen = tuple(Cell(*row) for row in cells[[*Cell._fields]].itertuples(index=False))
-    return BENCHMARK.source(replace(grid, cells=chosen)).table().take(len(cells) * index + drawn)
+    which = {"split": "validation", "seed": seed, "num_puzzles": int(index.max()) + 1}
+    source = make_source(cells, language=language_of(str(frame["id"].iloc[0])), **which)
+    return source.table().take(len(cells) * index + drawn)
 
 
-def _ask_until_verdict(
-    asking: Sequence[Asking], ids: Sequence[str], margin: float
-) -> tuple[Gate, Flips]:
-    columns = ["id", *(name for side in SIDES for name in (side, f"{side}_response"))]
-    table = pd.DataFrame(columns=columns)
-    try:
+def _begin(folder: Path, about: str, words: Sequence[str]) -> Asking:
+    ours = dict.fromkeys(("config", "include_path", *OURS)) | {"output_path": folder}
+    words = [f"--tasks={TASK}", f"--metadata={about}", *words]
+    return Asking(*read_configuration(Namespace(**ours), words), None)
+
+
+def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> pd.DataFrame:
+    """Return the scores and responses of both, up to a verdict or a cap."""
+    rows = []
+    with suppress(CapReached):
         for start in range(0, len(ids), BATCH):
-            batch = ids[start : start + BATCH]
-            keys = [Key(TASK, id, 0, 0) for id in batch]
+            keys = [Key(TASK, id, 0, 0) for id in ids[start : start + BATCH]]
             for side in asking:
                 if not all(key in side.answers for key in keys):
-                    side.config.samples = {TASK: [*range(start, start + len(batch))]}
+                    side.config.samples = {TASK: [*range(start, start + len(keys))]}
                     side.ask()
-            records = ((side.answers[key] for side in asking) for key in keys)
-            rows = [
-                (id, *(record[part] for record in both for part in ("acc", "answer")))
-                for id, both in zip(batch, records, strict=True)
-            ]
-            table = pd.concat([table, pd.DataFrame(rows, columns=columns)], ignore_index=True)
-            found = gate(table[SIDES], margin)
-            print(f"{len(table):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
+            for key in keys:
+                said = (side.answers[key][part] for part in ("acc", "answer") for side in asking)
+                rows.append([key.document, *said])
+            found = gate([row[1:3] for row in rows], margin)
+            print(f"{len(rows):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
             if found.verdict != UNDECIDED:
                 break
-    except CapReached as reached:
-        print(f"stopped: {reached}", file=sys.stderr)
-    return gate(table[SIDES], margin), find_flips(table)
+    return pd.DataFrame(rows, columns=["id", *SIDES, *(f"{side}_response" for side in SIDES)])

@@ -3,6 +3,7 @@ never, without asking the model anything more.
 """
 
 import re
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,9 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.glm import fit_soundly
 from cogniload_analysis.compare.why import drop_twins
+from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.cogniload.knobs import Cell
+from cogniload_gen.grid import Source
 
 LENGTHS = 12
 """How many N are tried, spread evenly by their logarithm over those that were asked."""
@@ -51,3 +54,10 @@ def choose_cells(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
         ends = f"{cells['predicted'].min():.2f} to {cells['predicted'].max():.2f}"
         raise ValueError(f"no cell has a predicted pass rate of {low:g} to {high:g}: it is {ends}")
     return chosen.reset_index(drop=True)
+
+
+def make_source(cells: pd.DataFrame, **parameters: object) -> Source:
+    """Return the puzzles of chosen cells; `parameters` are the benchmark's, without its knobs."""
+    grid = BENCHMARK.select(**{"d": 1, "N": 1, "rho": 100} | parameters)
+    chosen = tuple(Cell(*row) for row in cells[[*Cell._fields]].itertuples(index=False))
+    return BENCHMARK.source(replace(grid, cells=chosen))

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.stats import norm
 
 NO_WORSE, WORSE, UNDECIDED = "no worse", "worse", "undecided"
+
+# What the command ends with; 2 is for wrong use.
 EXIT_CODES = {NO_WORSE: 0, WORSE: 1, UNDECIDED: 3}
-"""What the command ends with; 2 is for wrong use."""
 
+# How often "worse" comes at most where nothing was lost, and "no worse" where the margin was.
 ERROR = 0.05
-"""How often "worse" comes at most where nothing was lost, and "no worse" where the margin was."""
 
+# The bets suit shares of flips from the first one down; each is at most so much of the capital.
 MOST_FLIPS, LARGEST_BET = 0.5, 0.9
-"""The bets suit shares of flips from this one down; each is at most so much of the capital."""
 
-SURPRISE = 0.01
-"""A difference that changed during the run is worth a sentence below this p."""
+# A difference that changed by more standard errors during the run is worth a sentence.
+SURPRISE = 2.58
 
+# No run goes on for so many times its puzzles.
 FAR = 1e6
-"""No run goes on for so many times its puzzles."""
 
 
 @dataclass(frozen=True)
@@ -97,33 +97,21 @@ def gate(pairs: ArrayLike, margin: float) -> Gate:
         raise ValueError(f"margin must be from 0.1 to 20 points, got {margin!r}")
     asked = np.asarray(pairs, dtype=float).reshape(-1, 2)
     both = asked[~np.isnan(asked).any(axis=1)]
-    if not len(both):
-        raise ValueError("a gate takes puzzles that both models answered, got none")
-    if both.min() < 0 or both.max() > 1:
-        raise ValueError(f"shares must be from 0 to 1, got {both.min():g} to {both.max():g}")
+    if not len(both) or both.min() < 0 or both.max() > 1:
+        got = f"{both.min():g} to {both.max():g}" if len(both) else "no puzzle"
+        raise ValueError(f"both models must have shares from 0 to 1 of puzzles, got {got}")
     apart, allowed = both[:, 1] - both[:, 0], margin / 100
     values, counts = np.unique(apart.round(9), return_counts=True)
     low, high = lowest(values, counts, allowed), -lowest(-values, counts, allowed)
     verdict = NO_WORSE if low > -allowed else WORSE if high < 0 else UNDECIDED
-    base, new = both.mean(axis=0)
-    return Gate(
-        verdict=verdict,
-        margin=margin,
-        puzzles=len(both),
-        base=float(base),
-        new=float(new),
-        low=low,
-        high=high,
-        only_base=int((apart < 0).sum()),
-        only_new=int((apart > 0).sum()),
-        needed=_needed(values, counts, allowed) if verdict == UNDECIDED else 0,
-        notes=tuple(_doubts(asked, apart)),
-    )
+    base, new = (float(share) for share in both.mean(axis=0))
+    lost, won = int((apart < 0).sum()), int((apart > 0).sum())
+    needed = _needed(values, counts, allowed) if verdict == UNDECIDED else 0
+    notes = tuple(_doubts(asked, apart))
+    return Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, notes)
 
 
-def log_capital(
-    values: np.ndarray, counts: np.ndarray, bound: float, margin: float
-) -> np.ndarray | float:
+def log_capital(values: np.ndarray, counts: np.ndarray, bound: float, margin: float) -> np.ndarray:
     """Return the log of the mean capital of bets that the true difference is above a bound.
 
     `counts` says how often each of the `values` came, whose place is its first axis. A bet is a
@@ -149,26 +137,19 @@ def lowest(values: np.ndarray, counts: np.ndarray, margin: float) -> float:
 
 def _needed(values: np.ndarray, counts: np.ndarray, margin: float) -> int:
     """Return how many more puzzles decide, if they come out as these did."""
-
-    def short(times: float) -> float:
-        sides = (values, -margin), (-values, 0.0)
-        return float(
-            max(log_capital(side, times * counts, bound, margin) for side, bound in sides)
-            + np.log(ERROR)
-        )
-
-    times = brentq(short, 1.0, FAR, rtol=1e-6) if short(FAR) > 0 else FAR
-    return int(counts.sum() * (times - 1)) + 1
+    times = np.geomspace(1, FAR, 5000)
+    many, sides = np.outer(counts, times), ((values, -margin), (-values, 0.0))
+    most = np.max([log_capital(side, many, bound, margin) for side, bound in sides], axis=0)
+    return int(counts.sum() * (times[np.searchsorted(most[:-1], -np.log(ERROR))] - 1)) + 1
 
 
 def _doubts(asked: np.ndarray, apart: np.ndarray) -> list[str]:
     doubts = []
     lost = np.isnan(asked).sum(axis=0)
     if lost.any():
-        sides = f"{lost[0]:,} by base, {lost[1]:,} by new"
-        doubts.append(f"puzzles not answered, which may be the hard ones: {sides}")
+        doubts.append(f"not answered, perhaps the hard ones: {lost[0]} by base, {lost[1]} by new")
     half, n = len(apart) // 2, len(apart)
     changed = abs(apart[:half].sum() / max(half, 1) - apart[half:].mean())
-    if changed > norm.isf(SURPRISE / 2) * apart.std() * 2 / np.sqrt(n) and half:
+    if changed > SURPRISE * apart.std() * 2 / np.sqrt(n) and half:
         doubts.append("the difference changed during the run")
     return doubts
