@@ -1,0 +1,72 @@
+"""`cogniload gate RUN`: two models answer fresh puzzles until a verdict, whatever ends them."""
+
+import json
+from zlib import crc32
+
+import pytest
+from command_line import refusal
+from eval_command import PUZZLES, arguments, command, killed_in_write, model_args, start
+
+from cogniload_gen import solve
+
+
+def lucky(request):
+    """Solve 60 of 100 puzzles, whatever the loads, and "worse" 15 fewer."""
+    puzzle = request["messages"][0]["content"]
+    fails = crc32(puzzle.encode()) % 100 < (55 if request["model"] == "worse" else 40)
+    text = "I can't tell." if fails else f"In the end it is {solve(puzzle)}."
+    return {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+
+
+@pytest.fixture
+def words(server, tmp_path):
+    """The command's words, for a run and a new model."""
+    server.instead = lucky
+    assert (
+        command(*arguments(server, tmp_path / "base", puzzles=PUZZLES | {"num_puzzles": 9}))[0] == 0
+    )
+    server.asked()
+
+    def given(out, model, *others):
+        told = ["--model_args", model_args(server, model=model), "--out", tmp_path / out]
+        return [str(word) for word in ("gate", tmp_path / "base", *told, *others)]
+
+    return given
+
+
+def asked(server, model):
+    """The puzzles that a model was asked."""
+    return sorted(r["messages"][0]["content"] for r in server.requests if r["model"] == model)
+
+
+def test_a_gate_ends_at_its_verdict_also_if_it_was_killed(words, server, tmp_path):
+    file, killed = tmp_path / "gate.json", words("killed", "worse", "--margin=2")
+    code, whole, err = command(*words("gate", "worse", "--margin=2", "--json", file))
+    assert code == 1, err
+    puzzles, found = asked(server, "worse"), json.loads(file.read_text("utf-8"))
+    assert asked(server, "solver") == puzzles
+    assert len({*puzzles}) == len(puzzles) == found["puzzles"] < 500
+    assert len(found["flips"]) == sum(40 <= crc32(p.encode()) % 100 < 55 for p in puzzles)
+    server.asked()
+    assert command(*words("gate", "worse", "--margin=2"))[:2] == (1, whole)
+    assert not server.requests
+    process = start(*killed, prepare=killed_in_write, given=(tmp_path, 70, 0.5))
+    process.join()
+    assert process.exitcode == -9
+    assert command(*killed)[:2] == (1, whole)
+    assert [*dict.fromkeys(asked(server, "worse"))] == puzzles
+
+
+def test_a_larger_budget_goes_on_and_other_puzzles_are_refused(words, server, tmp_path, capsys):
+    assert command(*words("gate", "same", "--margin=.1", "--budget=60"))[0] == 3
+    assert len(asked(server, "same")) == 60
+    config = tmp_path / "new.yaml"
+    config.write_text(json.dumps({"model": "local-chat-completions", "apply_chat_template": True}))
+    more = words("gate", "same", "--margin=.1", "--budget=90", f"--config={config}")
+    assert command(*more)[0] == 3
+    both = asked(server, "same")
+    assert len({*both}) == len(both) == 90
+    assert "holds other puzzles" in refusal(capsys, *more, "--seed=1")
+    assert "budget must be" in refusal(capsys, *more, "--budget=0")
+    assert "from 0.1 to 20 points" in refusal(capsys, *more, "--margin=0")
+    assert asked(server, "same") == both
