@@ -70,13 +70,15 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     begun = Run.read(run.parent if run.is_file() else run)
     if begun is None or "--config" in named:
         if not named & {"--model", "--config"}:
-            raise ValueError(f"{run} has no run.json of `cogniload eval`: give --model yourself")
+            raise ValueError(
+                f"{run} has no run.json of `cogniload eval`: give --model (gate: --base-config)"
+            )
         return []
     if "--model_args" not in named:
         for what, pattern in UNTRUSTED.items():
             # clients of HTTP drop tabs and line breaks within a URL
             if re.search(pattern, re.sub(r"\\[nrt]", "", json.dumps(begun.model_args))):
-                raise ValueError(f"{run} names {what}: give --model_args yourself")
+                raise ValueError(f"{run} names {what}: give --model_args (gate: --base-config)")
     settings = begun.what | begun.free | {"model_args": begun.model_args}
     taken = ("model", "model_args", "gen_kwargs", "device", "batch_size", "system_instruction")
     words = [
