@@ -70,9 +70,7 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     begun = Run.read(run.parent if run.is_file() else run)
     if begun is None or "--config" in named:
         if not named & {"--model", "--config"}:
-            raise ValueError(
-                f"{run} has no run.json of `cogniload eval`: give --model (gate: --base-config)"
-            )
+            raise ValueError(f"{run} has no run.json: give --model (gate: --base-config)")
         return []
     if "--model_args" not in named:
         for what, pattern in UNTRUSTED.items():
