@@ -75,8 +75,8 @@ def rows_of(path):
         ("steps_sealed", (16, 7, 7, 7, 2, 0)),
         ("steps_open", (22, 11, 11, 11, 4, 0)),
         ("steps_later_sealed", (48, 41, 41, 39, 10, 0)),
-        ("steps_third", (64, 42, 41, 39, 13, 0)),
-        ("steps_fourth", (64, 49, 47, 44, 13, 0)),
+        ("steps_third", (64, 43, 42, 40, 13, 0)),
+        ("steps_fourth", (64, 50, 48, 45, 14, 0)),
         ("steps_later_open", (48, 45, 45, 45, 12, 0)),
     ],
 )

@@ -4,54 +4,61 @@ Every response is held against the puzzle, statement by statement. Numbers in th
 in `story.py`; words are in data/steps.toml, in English, German, French, Spanish and Chinese.
 
 S1. Text. Marks of emphasis, quotation, LaTeX and JSON count for nothing; arrows, check marks and
-    crosses are read, case is not. Sentences end with their line, at ". ", "! ", "; " and at "? ",
-    and a question tells nothing. A line of cells between "|" is a row of a table; the first one
-    names the person or the category of each column.
+    crosses are read, case is not. Sentences end with their line, at ". ", "! ", "; " and at "? ". A
+    line of cells between "|" is a row of a table; the first one names the person or the category of
+    each column.
 S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the third", "statements 5
     to 9" and the like begin a block about these statements; so does, within a line, a label that
-    leads on. "Next" and "the last one" do as well. Where a block quotes a statement ("The people
-    wearing ... put on ..."), the quoted one is meant, and labels after it are off by as much.
-    "Initially" begins a block about the initial state, "finally", "in the end" and "That gives" one
-    about the final state; the last sentence is the answer if it has a value of the question's
-    category and no other. Of blocks that go back and forth, the longest chain in which the
-    statements rise counts, and others only for statements that are not in it.
+    leads on, or follows "wait" and the like. "Next" and "the last one" do as well, and "all other
+    statements" begins one about those that no label names. Where a block quotes a statement ("The
+    people wearing ... put on ..."), the quoted one is meant, and labels after it are off by as
+    much. "Initially" begins a block about the initial state, "finally", "in the end" and "That
+    gives" one about the final state; the last sentence is the answer if it has a value of the
+    question's category and no other. Of blocks that go back and forth, the longest chain in which
+    the statements rise counts, and others only for statements that are not in it.
 S3. People. A value is of the person named last in its sentence, of several if they are joined
-    ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
-    PoI. A sentence that names nobody goes on with the people of its block; a block that named
-    nobody yet, and what follows "the people", "needs", "if" and the like, quotes the statement.
-    But where the text names nobody other than the PoI, and no block quotes, these are the PoI's;
-    and so is a value of each category at the end of a block that names nobody.
+    ("Mary and Paul"). "He" and "she" are the last person named to whom they fit, else the PoI. A
+    sentence that names nobody goes on with the people of its block; a block that named nobody yet,
+    and what follows "the people", "needs", "if" and the like, quotes the statement. But where the
+    text names nobody other than the PoI, and no block quotes, these are the PoI's; and so is a
+    value of each category at the end of a block that names nobody. Of a text with a section for
+    each person, one after another, the sections on others are not read.
 S4. Values. A value that may be of several categories is of the one whose noun or verb follows it or
     stands on its left; else of the one at its place, if the list has as many values as there are
     categories and their order is known from a list or a heading before it; else of any of them.
     Spellings of the scorer, abbreviations and slips of typing are read.
-S5. Roles. A value of the PoI is what is after the statement, unless it stands after "from",
-    "was", "instead of" and the like or before an arrow or a check mark (what was), or after "not"
-    or before a cross (what is not). "Applies", "matches", a check mark and the like say that the
+S5. Roles. A value of the PoI is what is after the statement, unless it stands after "from", "was",
+    "instead of" and the like or before an arrow or a check mark (what was), or after "not" or
+    before a cross (what is not). "Applies", "matches", a check mark and the like say that the
     statement applies to whom the sentence is about; "does not", "skip", "nobody" and the like that
-    it doesn't; "unchanged", "stays as before" that nothing changes, unless about one value.
+    it doesn't; "unchanged", "stays as before" that nothing changes, unless about one value. Only
+    what is asserted says so: not a question, what "if" or "suppose" begins up to the sentence's
+    end, "but" or a bracket, nor what "whether", "check", "might" and the like begin up to the next
+    clause.
 S6. Taking back. Of values in one category the last one counts: one that "wait", "actually" and the
-    like separate from another before it is a correction, and no error. A refusal counts more than
-    an assent, unless a plain assent follows.
+    like separate from another before it is a correction, and no error. Of verdicts in plain words
+    the last one counts. What a text tells again of earlier statements after it has taken something
+    back, or with other values than at first, is no history: the first error stays what it was, and
+    the text may have the right state from there on.
 S7. Stories. A story is a state of the PoI after each statement. It is free to apply each statement
     as it says to the state before. It costs to assume a wrong application, a wrong value or an
     unmentioned change, and to pass over what the text says. The cheapest story is what the response
-    took the states to be: so words that are about others, or quoted, explain themselves.
-    A value of a whole state weighs more, and most where each statement has one (regular).
+    took the states to be: so words that are about others, or quoted, explain themselves. A value of
+    a whole state weighs more, and most where each statement has one (regular).
 S8. Errors. The first error is at the first statement after which that story's state is not the true
     one. It is "initial" at the start. At a statement that changes the PoI: "missed" if the state
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
-    or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
-    that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
-    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set. An
-    error is "initial", too, if the initial state gives the PoI two values of a category side by
-    side. Without an error of tracking, an answer other than the tracked value is an "answer" error.
-S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
-    story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
-    "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the best story costs
-    more than DEAREST, unless it costs no more up to the first error, which is clearer by 1 then
-    (and not "drifted", or the text is regular), nor "stopped" where a later statement has a label
-    and values, but all of these are quoted, nor "drifted" where the text decides less than
+    or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one that
+    doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's and
+    the text doesn't deny it. "drifted": a value changes that the statement doesn't set. An error is
+    "initial", too, if the initial state gives the PoI two values of a category side by side.
+    Without an error of tracking, an answer other than the tracked value is an "answer" error.
+S9. Reading. A response is read if it says of a statement more than whom it names and gives the PoI
+    a value, and the next best story that puts the first error elsewhere costs at least MARGIN more
+    (STOP_MARGIN for "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the
+    best story costs more than DEAREST, unless it costs no more up to the first error, which is
+    clearer by 1 then (and not "drifted"), nor "stopped" where a later statement has a label and
+    values, but all of these are quoted, nor "drifted" where the text decides less than
     LEAST_COVERAGE of the statements: what was not understood is no proof of silence, nor of a
     change without a cause.
 
@@ -68,24 +75,9 @@ from cogniload_gen.checks import check_texts
 from cogniload_gen.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps import story
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
-from cogniload_gen.cogniload.steps.reader import Reader, Value
-from cogniload_gen.cogniload.steps.story import (
-    NOTHING,
-    PLAIN,
-    SPREAD,
-    Facts,
-    Sorted,
-    State,
-    align,
-    attribute_to_poi,
-    find_stories,
-    hold,
-    is_regular,
-    overwrite,
-    sort_blocks,
-    weigh,
-)
+from cogniload_gen.cogniload.steps.reader import Block, Reader, Value
 from cogniload_gen.grid import ENGLISH
 
 MARGIN, STOP_MARGIN = 2.5, 0.5
@@ -141,10 +133,8 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
     words = lexicon.read(response) if len(response) <= LONGEST else None
     if words is None or len(words) > MOST_WORDS:
         return Steps()
-    blocks = Reader(lexicon).read(words)
-    align(blocks, lexicon.solution)
-    attribute_to_poi(blocks, lexicon.solution)
-    return judge(sort_blocks(blocks, len(lexicon.solution.statements)), lexicon, margin)
+    blocks = story.sort_blocks(Reader(lexicon).read(words), lexicon.solution)
+    return judge(blocks, lexicon, margin)
 
 
 @lru_cache(maxsize=128)  # a group's responses come together
@@ -158,84 +148,69 @@ def lexicon_of(puzzle: str, language: str = ENGLISH) -> Lexicon:
     return Lexicon(solution, language)
 
 
-def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
+def judge(blocks: story.Sorted, lexicon: Lexicon, needed: float) -> Steps:
     """Return what the blocks of a response say of the puzzle's states."""
-    poi, place, truth = lexicon.solution.poi, lexicon.place, lexicon.truth
-    weighed = [weigh(some, poi) for some in blocks.statements]
+    poi, category, place = lexicon.solution.poi, lexicon.solution.category, lexicon.place
+    weighed = [story.weigh(some, poi) for some in blocks.statements]
     facts = [fact for fact, _ in weighed]
     last = cut_off(facts)
     decided = tuple(t for t in range(1, len(facts)) if facts[t].decides)
     coverage = len(decided) / (len(facts) - 1)
-    final, answer = weigh(blocks.end, poi)[0].after, answer_of(blocks, lexicon.solution.category)
-    best, *others = find_stories(facts, last, final, answer, lexicon)
-    path = [best]
-    while path[0].parent:
-        path.insert(0, path[0].parent)
-    states, first = [story.state for story in path], best.first_error
-    rivals = [story for story in others if story.first_error != first]
+    best, *others = story.find_stories(facts, last, blocks, lexicon)
+    path, first = best.path(), best.first_error
+    states = [past.state for past in path]
+    rivals = [other for other in others if other.first_error != first]
     if first and any(block.double for block in blocks.statements[0]):
-        first, states[0] = 0, overwrite(hold(facts[0], place), states[0], {})
-        rivals = [story for story in others if story.first_error is None]
-    margin = min((story.cost - best.cost for story in rivals), default=SPREAD)
+        first, states[0] = 0, story.overwrite(story.hold(facts[0], place), states[0], {})
+        rivals = [other for other in others if other.first_error is None]
+    margin = min((rival.cost - best.cost for rival in rivals), default=story.SPREAD)
     error = None
     if first is not None:
-        error = kind_of(first, states, facts[first], lexicon, first < last or bool(final))
-    elif answer and answer != best.state[place[lexicon.solution.category]]:
+        error = kind_of(first, states, facts[first], lexicon, first < last or bool(blocks.final))
+    elif blocks.answer and blocks.answer != best.state[place[category]]:
         error = "answer"
-    clearer = first is not None and margin >= needed + 1
-    early = clearer and (error != "drifted" or is_regular(facts, lexicon))
+    early = first is not None and margin >= needed + 1 and error != "drifted"
     cost = path[first or 0].cost if early else best.cost
     plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
+    plain = plain and any(fact.after for fact in facts)  # a value of the PoI
     clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
     thin = error == "drifted" and coverage < LEAST_COVERAGE
     if not (plain and clear) or unheard or thin:
         return Steps(decided=decided, coverage=coverage, margin=margin)
-    broken: dict[str, Any] = {}
-    if error:
-        later = range((len(states) if first is None else first) + 1, len(states))
-        again = next((t for t in later if states[t] == truth[t]), None)
-        broken = {"recovered": again is not None, "recovered_at": again}
+    broken: dict[str, Any] = {"recovered": False} if error else {}
+    corrections = {place for _, places in weighed for place in places}
     if first is not None:
-        broken["taken"] = {category: states[first][i] for category, i in place.items()}
-        broken["place"] = shown_at(first, facts, blocks, lexicon)
+        right = [t for t in range(first + 1, len(states)) if states[t] == lexicon.truth[t]]
+        broken = {"recovered": bool(right), "recovered_at": min(right, default=None)}
+        broken["taken"] = dict(zip(place, states[first], strict=True))
+        broken["place"] = shown_at(
+            facts[first], blocks.statements[first], lexicon.solution.states[first][poi]
+        )
+        corrections |= {told.start for t, told in blocks.returns.items() if t in right}
     told = {t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))}
-    corrections = tuple(place for _, places in weighed for place in places)
     return Steps(
-        told, first_error=first, error=error, corrections=corrections, decided=decided,
-        coverage=coverage, margin=margin, read=True, **broken,
+        told, first_error=first, error=error, corrections=tuple(sorted(corrections)),
+        decided=decided, coverage=coverage, margin=margin, read=True, **broken,
     )  # fmt: skip
 
 
-def shown_at(t: int, facts: Sequence[Facts], blocks: Sorted, lexicon: Lexicon) -> int | None:
-    """Where the text shows the error at statement t (see `Steps.place`)."""
-    right, verdict = lexicon.truth[t], facts[t].verdict
-    for value in facts[t].after:
-        if all(right[lexicon.place[category]] != value.value for category in value.categories):
+def shown_at(facts: story.Facts, blocks: Sequence[Block], right: Mapping[str, str]) -> int | None:
+    """Where the text shows the error at a statement (see `Steps.place`)."""
+    for value in facts.after:
+        if all(right[category] != value.value for category in value.categories):
             return value.start
-    return verdict.start if verdict else next((b.start for b in blocks.statements[t]), None)
+    return facts.verdict.start if facts.verdict else next((b.start for b in blocks), None)
 
 
-def cut_off(facts: list[Facts]) -> int:
+def cut_off(facts: list[story.Facts]) -> int:
     """The last statement that the text decides; those after it are taken out."""
     last = max((t for t in range(1, len(facts)) if facts[t].decides), default=0)
-    facts[last + 1 :] = [NOTHING] * (len(facts) - last - 1)
+    facts[last + 1 :] = [story.NOTHING] * (len(facts) - last - 1)
     return last
 
 
-def answer_of(blocks: Sorted, category: str) -> str | None:
-    """The last value of the question's category in the response's last sentence."""
-    values = [
-        item.value
-        for block in blocks.answer
-        for item in block.evidence
-        if isinstance(item, Value) and category in item.categories
-        and item.role in ("after", "quoted")
-    ]  # fmt: skip
-    return values[-1] if values else None
-
-
-def quotes_on(first: int, blocks: Sorted) -> bool:
+def quotes_on(first: int, blocks: story.Sorted) -> bool:
     """Whether a statement from `first` on has values, and quoted ones alone."""
     return any(
         {item.role for b in some for item in b.evidence if isinstance(item, Value)} == {"quoted"}
@@ -243,14 +218,16 @@ def quotes_on(first: int, blocks: Sorted) -> bool:
     )
 
 
-def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goes_on: bool) -> str:
+def kind_of(
+    t: int, states: Sequence[story.State], facts: story.Facts, lexicon: Lexicon, goes_on: bool
+) -> str:
     """The kind of the first error, which is at statement t (S8)."""
     if t == 0:
         return "initial"
     before, after, right = states[t - 1], states[t], lexicon.truth[t]
     needs, gives = lexicon.rules[t - 1]
     verdict = facts.verdict
-    applied = verdict.applies if verdict and verdict.weight >= PLAIN else None
+    applied = verdict.applies if verdict and verdict.weight >= story.PLAIN else None
     if all(before[i] == value for i, value in needs):
         if not facts.mentioned:
             return "skipped" if goes_on else "stopped"

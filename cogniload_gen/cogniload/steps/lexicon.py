@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
@@ -108,12 +108,7 @@ class Lexicon:
             for name in self.people
         }
         named = {word: meaning for word, meaning in self.words.items() if meaning[0] in NAMES}
-        self.typed = {
-            word[:i] + word[i + 1 :]: meaning
-            for word, meaning in named.items()
-            if len(word) > 4
-            for i in range(1, len(word))
-        }
+        self.typed = {typo: meaning for word, meaning in named.items() for typo in typos(word)}
         self.meanings: dict[str, Meaning] = {}
         self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
@@ -153,6 +148,15 @@ class Lexicon:
         return words_of(meanings, starts)
 
 
+@lru_cache(maxsize=4096)
+def typos(word: str) -> list[str]:
+    """A word of a puzzle with a letter left out, and with two letters swapped."""
+    places = range(1, len(word))
+    left_out = [word[:i] + word[i + 1 :] for i in places if len(word) > 5]
+    swaps = ((i - 1, word[i] + word[i - 1], i + 1) for i in places if len(word) > 3)
+    return left_out + [word[:i] + swap + word[j:] for i, swap, j in swaps]
+
+
 def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
     """The words with a meaning, of each run of plain ones the last."""
     words: list[Word] = []
@@ -186,15 +190,7 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
     if "-" in word:
         parts = [lexicon.words.get(part) for part in word.split("-")]
         return next((part for part in parts if part and part[0] in NAMES), parts[-1])
-    swapped = [
-        word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
-        for i in range(1, len(word))
-        if 3 < len(word) < 20
-    ]
-    near = [lexicon.words.get(other, ("", "")) for other in swapped]
-    match = next((meaning for meaning in near if meaning[0] in NAMES), None)
-    if match is None and len(word) > 4:
-        match = lexicon.typed.get(word)
+    match = lexicon.typed.get(word)
     if match is None:
         longer = [value for value in lexicon.values if len(value) > 4 and value.startswith(word)]
         match = ("value", longer[0]) if len(longer) == 1 else None
@@ -255,7 +251,9 @@ def plain(response: str) -> str:
         return COMMANDS[(match.lastindex or 0) - 1].ljust(len(match[0]))
 
     text = response
-    if any(mark in response for mark in ("\\", "->", "=>", "!=", "think>", "thinking>")):
+    if any(
+        mark in response for mark in ("\\", "->", "=>", "!=", "think>", "thinking>", "/answer>")
+    ):
         text = COMMAND.sub(blank, response)
     for mark in MARKS.keys() & set(text):  # `translate` is slow on texts beyond ASCII
         text = text.replace(mark, MARKS[mark])

@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 from cogniload_gen.cogniload.steps.lexicon import KIND, VOCABULARY, Lexicon, Word
 
-INITIAL, END = 0, -1
-"""The labels of the blocks that are about the initial state and about the final one."""
+INITIAL, END, REST = 0, -1, -2
+"""The labels of the blocks that are about the initial state, the final one, and all else."""
 
 NOBODY: frozenset[str] = frozenset()
+
+Line = tuple[list[Word], list[str]]
+"""The words of a line, and their kinds."""
 
 SETS = SimpleNamespace(
     **{name: frozenset(words.split()) for name, words in VOCABULARY["sets"].items()}
@@ -93,7 +96,13 @@ class Block:
     @property
     def scattered(self) -> bool:
         """Whether it is about statements with others between them, so that no state is of all."""
-        return self.statements[-1] - self.statements[0] >= len(self.statements)
+        gap = self.statements[-1] - self.statements[0] >= len(self.statements)
+        return gap or self.labels == (REST,)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says more than it quotes."""
+        return bool(self.named) or any(getattr(e, "role", "") != "quoted" for e in self.evidence)
 
 
 @dataclass(slots=True)
@@ -119,30 +128,24 @@ class Reader:
         self.block = Block((INITIAL,), False, 0)
         self.blocks = [self.block]
         self.current = 0
-        self.last_group = NOBODY
         self.recent = NOBODY
         self.order: tuple[str, ...] = ()
         self.columns: list[tuple[frozenset[str], str | None]] | None = None
-        self.heading = NOBODY
         self.words: list[Word] = []
         self.kinds: list[str] = []
-        self.listed = range(0)
+        self.said: list[bool] = []
         self.voice = Voice()
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
-            "all": self.on_all, "people": self.on_people,
-            "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
-            "old": self.on_old, "back": self.on_back,
+            "people": self.on_people, "condition": self.on_condition, "value": self.on_value,
+            "not": self.on_not, "old": self.on_old, "back": self.on_back, "recap": self.on_back,
             "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
             "no": self.on_refusal, "cross": self.on_refusal, "change": self.on_change,
             "same": self.on_same,
         }  # fmt: skip
-
         self.telling = SETS.labelling | {"start"} | self.handlers.keys() - SETS.asides
-        self.acting = (
-            self.handlers.keys() | {"start"} | SETS.labelling | SETS.openers | SETS.sets_apart
-        )
+        self.acting = {*self.handlers, "start"} | SETS.labelling | SETS.openers | SETS.sets_apart
 
     def read(self, words: list[Word]) -> list[Block]:
         """The blocks of a response."""
@@ -150,6 +153,7 @@ class Reader:
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
         lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
+        lines = without_others(lines, self.poi)
         for number, (line, its_kinds) in enumerate(lines, 1):
             self.read_line(line, its_kinds, ends=number == len(lines))
         return self.blocks
@@ -163,7 +167,6 @@ class Reader:
             self.read_row(line)
             return
         self.columns = None
-        self.heading = people_of(line)
         for start, end in sentence_bounds(line, kinds):
             its_kinds = kinds[start:end]
             if ends and end == len(line) and self.answers(line[start:end]):
@@ -174,11 +177,9 @@ class Reader:
 
     def answers(self, sentence: list[Word]) -> bool:
         """Whether the last sentence answers the question, and tells no more of the states."""
-        if any(w.kind == "person" and w.data != self.poi for w in sentence):
-            return False
-        category = self.lexicon.solution.category
+        category, others = self.lexicon.solution.category, people_of(sentence) - {self.poi}
         values = attach(sentence, list(map(KIND, sentence)), self.lexicon).values()
-        return bool(values) and all(category in categories for categories in values)
+        return bool(values) and not others and all(category in possible for possible in values)
 
     def read_row(self, line: list[Word]) -> None:
         """A row of a table; the first one names the people or the categories of its columns."""
@@ -186,7 +187,6 @@ class Reader:
         if not any(word.kind not in ("dash", "colon") for cell in cells for word in cell):
             return
         if self.columns is None:
-            self.heading = people_of(cells[0]) or self.heading
             self.columns = [self.read_head(cell) for cell in cells]
             return
         if cells[0]:
@@ -206,8 +206,7 @@ class Reader:
         """Whose values a column has, nobody's if it has none, and in which category."""
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
         noun = nouns[0] if len(nouns) == 1 else None
-        whose = self.heading if len(self.heading) == 1 else frozenset([self.poi])
-        return people_of(cell) or (whose if noun else NOBODY), noun
+        return people_of(cell) or (frozenset([self.poi]) if noun else NOBODY), noun
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
         """A cell of a column of one person, or of one category of a person."""
@@ -222,19 +221,16 @@ class Reader:
         self.read_sentence(cell, False, anchors=False, who=who)
 
     def read_sentence(
-        self,
-        words: list[Word],
-        at_line: bool,
-        anchors: bool = True,
-        who: frozenset[str] = NOBODY,
+        self, words: list[Word], at_line: bool, anchors: bool = True, who: frozenset[str] = NOBODY
     ) -> None:
         """A sentence: its labels, its people, and their values."""
         kinds = list(map(KIND, words))
         if self.telling.isdisjoint(kinds):
             return
-        self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
+        self.words, self.kinds = words, kinds + BEYOND
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
+        self.said = asserted(words, kinds)
         self.voice = Voice(who or self.block.subject, bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
@@ -254,7 +250,7 @@ class Reader:
                 uncounted += 1
                 continue
             handler = handler_of(kind)
-            if handler:
+            if handler and (self.said[i] or kind not in SETS.claiming):
                 following = handler(i) or i + 1
                 uncounted += following - i - 1
             if kind in SETS.sets_apart:
@@ -280,10 +276,11 @@ class Reader:
         voice = self.voice
         before = self.words[i - 1] if i else None
         opens = labels[-1] <= self.N + 1 and (
-            labels[0] > self.current or (read <= 2 and not (before and before.kind == "old"))
+            labels[0] > self.current
+            or labels == (REST,)
+            or (read <= 2 and not (before and before.kind == "old"))
+            or ("value" not in self.kinds[:i] and not SETS.turning.isdisjoint(self.kinds[:i]))
         )
-        if soft and (voice.labelled or labels[0] > self.N):
-            opens = False
         if not opens:
             return end
         voice.labelled = True
@@ -307,9 +304,7 @@ class Reader:
 
     def begin(self, i: int, read: int, at_line: bool) -> None:
         """Take a sentence that speaks of the start for one about the initial state."""
-        if self.voice.labelled:
-            self.block.labels = (INITIAL,)
-        elif at_line and read <= 2 and self.block.labels[0] != INITIAL:
+        if not self.voice.labelled and at_line and read <= 2 and self.block.labels[0] != INITIAL:
             self.open((INITIAL,), False, self.words[i].start)
             self.voice.who = frozenset([self.poi])
 
@@ -321,7 +316,8 @@ class Reader:
         if kind == "end":
             return read <= 2 and (at_line or self.kinds[i - 1] not in ("he", "she"))
         if kind == "recap":
-            return read <= 5
+            early = self.current < self.N and self.words[i].data in SETS.rechecking
+            return read <= 5 and not early
         return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
 
     def label_at(
@@ -333,11 +329,11 @@ class Reader:
         label: tuple[tuple[int, ...], bool, int] | None = None
         if kind in ("label", "hash"):
             j = i + 1
-            while j - i < 3 and self.kinds[j] in ("hash", "open", "stop", "dash"):
+            while j - i < 3 and self.kinds[j] in SETS.before_number:
                 j += 1
             if self.kinds[j] == "number":
-                end = self.list_end(j)
-                label = self.numbers(j, end), False, end
+                numbers, end = self.listed(j)
+                label = numbers, False, end
         elif kind == "number":
             label = self.bare_number(i, at_line)
         elif kind == "ordinal":
@@ -346,66 +342,49 @@ class Reader:
             label = (int(word.data),), False, i + 1
         elif kind == "next" and starts:
             label = (self.current + 1,), True, i + 1
+        elif kind == "rest" and self.kinds[i + 1] == "label" and self.kinds[i + 2] != "number":
+            label = (REST,), True, i + 2
         elif kind == "last" and self.kinds[i + 1] in SETS.last and (starts or before == "word"):
             label = (self.N,), True, i + 2
         return label
 
-    def list_end(self, i: int) -> int:
-        """Where the numbers end that are listed from words[i] on ("5", "5 to 9", "2, 4 and 5").
-
-        The last list is kept, so that none is gone through again from each of its numbers.
-        """
-        if self.listed.start <= i < self.listed.stop:
-            return self.listed.stop
-        start, last, size = i, 0, 0
+    def listed(self, i: int) -> tuple[tuple[int, ...], int]:
+        """The numbers listed from words[i] on ("5", "5 to 9", "2, 4 and 5"), and their end."""
+        numbers: list[int] = []
         while self.kinds[i] == "number":
-            number = int(self.words[i].data)
-            ranges = size and self.kinds[i - 1] in ("range", "dash") and last < number <= self.N
-            size += number - last if ranges else 1
-            last = number
+            number, before = int(self.words[i].data), self.kinds[i - 1]
+            ranges = numbers and before in ("range", "dash") and numbers[-1] < number <= self.N
+            if not (numbers and before == "slash" and number == self.N):  # "step 1/12"
+                numbers += range(numbers[-1] + 1 if ranges else number, number + 1)
             i += 1
             j = i
             while self.kinds[j] in SETS.listing and j - i <= 3:
                 j += 1
-            if j == i or self.kinds[j] != "number" or j - i > 3 or size > self.N:
+            if j == i or self.kinds[j] != "number" or j - i > 3 or len(numbers) > self.N:
                 break
             i = j
-        self.listed = range(start, i)
-        return i
-
-    def numbers(self, i: int, end: int) -> tuple[int, ...]:
-        """The numbers that words[i:end] list."""
-        numbers: list[int] = []
-        for j in range(i, end):
-            if self.kinds[j] == "number":
-                number = int(self.words[j].data)
-                ranges = numbers and self.kinds[j - 1] in ("range", "dash")
-                first = numbers[-1] + 1 if ranges and numbers[-1] < number <= self.N else number
-                numbers.extend(range(first, number + 1))
-        return tuple(numbers)
+        return tuple(numbers), i
 
     def bare_number(self, i: int, at_line: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """A number that labels by itself: at a line's start, or the next one within a sentence."""
         leads_on = self.words[i].data == self.current + 1
-        if not at_line and not (leads_on and self.kinds[i - 1] in SETS.before_numbers):
+        after = i and self.words[i - 1].data in SETS.after
+        if not (at_line or after or (leads_on and self.kinds[i - 1] in SETS.before_numbers)):
             return None
-        end = self.list_end(i)
+        numbers, end = self.listed(i)
         follows = self.kinds[end]
         if at_line:
             labels = follows in SETS.delimiters or leads_on or self.words[i].data == self.current
         else:
             labels = follows not in SETS.counted
-        return (self.numbers(i, end), False, end) if labels else None
+        return (numbers, False, end) if labels else None
 
     def ordinal(self, i: int, starts: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """An ordinal that labels: "the third"."""
         number, before, after = int(self.words[i].data), self.kinds[i - 1], self.kinds[i + 1]
-        if after == "line" or (after == "condition" and self.words[i + 1].data in SETS.conditions):
+        free = (starts or before in ("word", "label")) and self.words[i - 1].data != "at"
+        if number == 1 and (not free or after == "value"):
             return None
-        if number == 1 and (not (starts or before in ("word", "label")) or after == "value"):
-            return None
-        if number == 1 and i and self.words[i - 1].data == "at":
-            return None  # "at first"
         return (number,), False, i + 1
 
     # People (S3)
@@ -419,14 +398,10 @@ class Reader:
         joined = self.kinds[i - 1] in SETS.joints and self.kinds[i - 2] == "person"
         voice.who = voice.who | {name} if joined else frozenset([name])
         voice.explicit, voice.quoted, voice.negated = True, False, False
-        if len(voice.who) > 1:
-            self.last_group = voice.who
-        if self.words[-1].kind == "question":
-            pass  # a question tells nothing
-        elif joined and block.named:
+        if joined and block.named:
             block.named[-1] = block.named[-1][0] | {name}, denied
         else:
-            block.named.append((frozenset([name]), denied))
+            block.named.append((frozenset([name]), denied or not self.said[i]))
         self.recent = voice.who
         block.subject = voice.who
 
@@ -448,15 +423,6 @@ class Reader:
                 return frozenset([self.poi] if self.poi in fits else fits[:1])
         return frozenset([self.poi]) if gender[self.poi] in ("", kind) else NOBODY
 
-    def on_all(self, i: int) -> None:
-        """ "Both" or "all"."""
-        if not self.voice.quoted and self.kinds[i - 1] != "not":
-            if self.last_group:
-                self.voice.who = self.block.subject = self.last_group
-            else:
-                self.voice.who = frozenset(self.lexicon.people)
-            self.voice.explicit = True
-
     def on_people(self, i: int) -> None:
         """ "The people": a statement is quoted."""
         voice = self.voice
@@ -465,8 +431,10 @@ class Reader:
 
     def on_condition(self, i: int) -> None:
         """ "Needs", "if": what follows is a condition, up to the next name."""
-        voice = self.voice
-        if self.words[i].data in SETS.relative and voice.who and voice.explicit:
+        voice, data, near = self.voice, self.words[i].data, self.kinds[i + 1 : i + 4]
+        if data in SETS.conditions and "value" not in near and not SETS.claiming.isdisjoint(near):
+            return  # "the condition is not met"
+        if data in SETS.relative and voice.who and voice.explicit:
             return
         voice.quoted = True
         voice.who, voice.explicit = NOBODY, False
@@ -481,7 +449,7 @@ class Reader:
         role = "after"
         if mark == "arrow" and not (voice.quoted or voice.who):
             role = "left"
-        elif voice.quoted or not voice.who or kinds[-len(BEYOND) - 1] == "question":
+        elif voice.quoted or not voice.who or not self.said[i]:
             role = "not" if mark == "cross" and not voice.quoted else "quoted"
         elif voice.negated or mark == "cross":
             role = "not"
@@ -528,10 +496,6 @@ class Reader:
     def on_no(self, i: int) -> int | None:
         """ "No": no change, no one, a verdict, or a negation of what follows."""
         following = [self.kinds[j] for j in range(i + 1, i + 4)]
-        if "change" in following:
-            self.same(i)
-            self.voice.negated = False
-            return i + 2 + following.index("change")
         if following[0] in ("one", "people"):
             self.on_nobody(i)
             return i + 2
@@ -573,9 +537,7 @@ class Reader:
         for word in () if is_marked else self.words[i + 1 : i + 4]:
             if word.kind == "person":
                 who, explicit = frozenset([str(word.data)]), True
-            elif word.kind in ("he", "she"):
-                who, explicit = self.pronoun(word.kind), True
-            elif word.kind in ("people", "condition", "all") and not who:
+            elif word.kind in SETS.meant and not who:
                 return  # of those whom the statement names
             elif word.kind == "value" and not who and self.words[i].kind == "yes":
                 if self.kinds[i + 1] != "colon":
@@ -602,17 +564,10 @@ class Reader:
         self.voice.negated = False
 
     def of_value(self, i: int) -> bool:
-        """Whether a value or a category stands in the same clause as words[i]."""
-        for step in (-1, 1):
-            j = i + step
-            while 0 <= j < len(self.words) and abs(j - i) < 6:
-                kind = self.words[j].kind
-                if kind in SETS.clause_ends:
-                    break
-                if kind in ("value", "noun"):
-                    return True
-                j += step
-        return False
+        """Whether a value or a category stands before words[i] in the same clause."""
+        kinds = self.kinds[max(0, i - 5) : i][::-1]
+        end = next((j for j, kind in enumerate(kinds) if kind in SETS.clause_ends), None)
+        return not {"value", "noun"}.isdisjoint(kinds[:end])
 
     def same(self, i: int) -> None:
         """Note that nothing changes, if the clause is about the PoI or nobody."""
@@ -669,6 +624,33 @@ def people_of(words: list[Word]) -> frozenset[str]:
     return frozenset(str(word.data) for word in words if word.kind == "person")
 
 
+def without_others(lines: list[Line], poi: str) -> list[Line]:
+    """The lines of a response less its sections on other people, if it has one for each (S3).
+
+    A section begins with a line that names one person first, and nobody else. There are some if
+    the first line of one holds its start and its statements, or if after one with statements
+    another person's tells of the start or begins with the statements again.
+    """
+    sections: list[tuple[str, list[Line]]] = [("", [])]
+    for line in lines:
+        first = next((w.data for w in line[0][:5] if w.kind in ("person", "number")), "")
+        if first != sections[-1][0] and people_of(line[0]) == {first}:
+            sections.append((str(first), []))
+        sections[-1][1].append(line)
+    owners, last, apart = {""}, 0, False
+    for owner, some in sections[1:]:
+        numbers = [int(w.data) for words, _ in some for w in words if w.kind == "number"]
+        starts = any("start" in kinds for _, kinds in some)
+        again = owner not in owners and (starts or min(numbers[:1], default=last + 1) <= last)
+        if numbers and last and not again:
+            return lines
+        apart = apart or (again and (last > 0 or "number" in some[0][1]))
+        last = numbers[-1] if numbers else last
+        owners.add(owner)
+    own = [line for owner, some in sections for line in some if owner in ("", poi)]
+    return [*own, *lines[-1:]] if apart and own[-1:] != lines[-1:] else own if apart else lines
+
+
 def cells_of(row: list[Word]) -> list[list[Word]]:
     """The words of each cell of a table's row; a mark at both ends encloses it."""
     cells: list[list[Word]] = [[]]
@@ -697,15 +679,32 @@ def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, 
         yield start, len(words)
 
 
+def asserted(words: list[Word], kinds: list[str]) -> list[bool]:
+    """Which words of a sentence are asserted: not asked, supposed or planned (S5)."""
+    if kinds[-1] == "question" or SETS.doubting.isdisjoint(kinds):
+        return [kinds[-1] != "question"] * len(kinds)
+    said, until = list[bool](), NOBODY
+    for word, kind in zip(words, kinds, strict=True):
+        if not until and word.data in SETS.supposing:
+            until = SETS.after_supposing
+        elif not until and (kind == "asks" or word.data in SETS.rechecking):
+            until = SETS.after_asking
+        elif kind in until:
+            until = NOBODY
+        said.append(not until)
+    return said
+
+
 def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, tuple[str, ...]]:
     """The categories that each value of a sentence may be of, by its position (S4)."""
     attached: dict[int, tuple[str, ...]] = {}
+    own = ["colon", "value"]  # what follows a noun that is no value's before it: "hat=red socks="
     noun: int | None = None  # the last noun on the left
     taken = False  # by a value right before it
     end = len(words)
     for i, kind in enumerate(kinds):
         if kind == "noun":
-            noun, taken = i, bool(i) and kinds[i - 1] == "value"
+            noun, taken = i, kinds[i - 1 : i] == ["value"] and kinds[i + 1 : i + 3] != own
         elif kind == "value":
             possible = lexicon.values[str(words[i].data)]
             if len(possible) == 1:
@@ -714,7 +713,7 @@ def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, t
             right = i + 1
             while right < end and kinds[right] == "word" and right - i < 3:
                 right += 1
-            follows = right < end and kinds[right] == "noun"
+            follows = kinds[right : right + 1] == ["noun"] and kinds[right + 1 : right + 3] != own
             chosen = words[right].data if follows and words[right].data in possible else None
             if noun is not None and words[noun].data in possible:
                 beside = i - noun <= 2 and kinds[i - 1] in SETS.beside

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from operator import attrgetter, ne
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import (
     END,
+    REST,
     Back,
     Block,
     Evidence,
@@ -49,28 +49,39 @@ class Facts(NamedTuple):
 NOTHING = Facts([], [], [], None, 0.0, 0.0, False)
 
 
+class Return(NamedTuple):
+    """Where a text turns back, and the blocks that tell earlier statements anew then (S6)."""
+
+    start: int
+    blocks: list[Block]
+
+
 class Sorted(NamedTuple):
     """The blocks of a response by what they are about.
 
-    `statements[t]` are those on statement t (0: the initial state), `end` those on the final state,
-    `answer` the one of the response's last sentence.
+    `statements[t]` are those on statement t (0: the initial state), `final` the values of the final
+    state, `answer` the one of the last sentence. `returns[t]` is what is told again after
+    statement t.
     """
 
     statements: list[list[Block]]
-    end: list[Block]
-    answer: list[Block]
+    final: list[Value]
+    answer: str | None
+    returns: dict[int, Return]
 
 
 def align(blocks: Sequence[Block], solution: Solution) -> None:
     """Find out which statement each block is about; what it quotes decides over its label (S2)."""
-    labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] != END and b.start]
+    labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] >= 0 and b.start]
     quoting = [b for b in labelled if b.cited and not b.soft]
     quotes = any(
         sum(cites(b, b.labels[0] + by, solution) for b in quoting) > 1 for by in range(-2, 3)
     )
     offset = last = 0
+    told = {t for block in blocks for t in block.labels}
+    rest = tuple(t for t in range(1, len(solution.statements) + 1) if t not in told)
     for block in blocks:
-        block.statements = block.labels
+        block.statements = rest if block.labels == (REST,) and rest else block.labels
     for block in labelled:
         guess = block.labels[0] + offset * (not block.soft)
         if quotes and block.cited and not block.soft:
@@ -85,12 +96,12 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
     """Assign values that name no person to the PoI if they form a state (S3).
 
     A state is a value of each category at the end of a block that does not come from the statement.
-    Where a text tracks nobody else, and no block quotes, the values of all blocks
-    on a statement are the PoI's, as in "3: hat → red".
+    Where a text tracks nobody else, and no block quotes, the values of all blocks on a statement
+    are the PoI's, as in "3: hat → red"; of a block that says that it applies, those after that.
     """
     poi, state = solution.poi, solution.states[0][solution.poi]
     alone, d = True, len(state)
-    unnamed: list[Block] = []
+    unnamed: list[tuple[Block, int]] = []
     for block in blocks:
         t = block.statements[0]
         if not 0 <= t <= len(solution.statements):
@@ -98,7 +109,6 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
         needs, gives = solution.statements[t - 1] if t else ({}, {})
         others = any(people != {poi} for people, _ in block.named)
         values = [e for e in block.evidence if isinstance(e, Value) and e.role != "left"]
-        left = sum(isinstance(e, Value) and e.role == "left" for e in block.evidence)
         stated = [(category, v.value) for v in values for category in v.categories]
         last = [e for e in block.evidence[-d:] if isinstance(e, Value) and not e.who]
         begun = len(block.evidence) > d and not block.named if t else not others
@@ -107,14 +117,16 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
             own = {*stated[-d:]} <= needs.items() | gives.items()
             if whole and not (own and len(values) >= len(needs) + len(gives)):
                 give(block, d, poi)
-        alone = alone and not (t and others)
+        alone = alone and not (others if t else block.named and block.named[-1][0] != {poi})
         if t and values and not block.named:
-            categories = {category for category, _ in stated}
-            odd = len(categories) < len(stated) or len(values) + left < len(block.evidence)
-            alone = alone and not odd
-            unnamed.append(block)
-    for block in unnamed if alone else ():
-        give(block, len(block.evidence), poi)
+            yes = [-1, *(e.start for e in block.evidence if getattr(e, "applies", False))]
+            rest = [e for e in block.evidence if e.start > yes[-1]]
+            told = {(c, v.value) for v in values if v.start > yes[-1] for c in v.categories}
+            odd = len({category for category, _ in told}) < len(told)
+            alone = alone and not (odd or block.cited) and all(isinstance(e, Value) for e in rest)
+            unnamed.append((block, len(rest)))
+    for block, n in unnamed if alone else ():
+        give(block, n, poi)
 
 
 def give(block: Block, n: int, poi: str) -> None:
@@ -129,45 +141,83 @@ def give(block: Block, n: int, poi: str) -> None:
 
 def cites(block: Block, t: int, solution: Solution) -> bool:
     """Whether the quoted statement of a block is statement t."""
-    if not 0 < t <= len(solution.statements):
-        return False
-    parts = solution.statements[t - 1]
-    if len(block.cited) != len(parts[0]) + len(parts[1]):
-        return False
-    values = iter(block.cited)
-    return all(
+    parts = solution.statements[t - 1] if 0 < t <= len(solution.statements) else ()
+    wanted = [part for part in parts for _ in part]
+    return len(block.cited) == len(wanted) > 0 and all(
         any(part.get(category) == value.value for category in value.categories)
-        for part in parts
-        for value in islice(values, len(part))
+        for part, value in zip(wanted, block.cited, strict=True)
     )
 
 
-def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
-    """The blocks by statement: those of the longest rising chain, else those outside it (S2)."""
-    usable = [b for b in blocks if b.statements[0] >= 0 and max(b.statements) <= N]
-    chain = rising(usable)
-    inside = {id(block) for block in chain}
+def sort_blocks(blocks: Sequence[Block], solution: Solution) -> Sorted:
+    """The blocks by statement: those of the longest rising chain, else those outside it (S2).
+
+    Blocks by which the text goes back to mend what it told are no history (S6).
+    """
+    align(blocks, solution)
+    attribute_to_poi(blocks, solution)
+    N = len(solution.statements)
+    within = [b for b in blocks if max(b.statements) <= N]
+    returns = go_back(within, solution.poi)
+    again = {id(block) for told in returns.values() for block in told.blocks}
+    usable = [b for b in within if b.statements[0] >= 0 and id(b) not in again]
+    chain = {id(block): block for block in rising(usable)}
+    covered = {t for block in chain.values() for t in block.statements}
     by_statement: list[list[Block]] = [[] for _ in range(N + 1)]
-    for block in chain:
-        for t in block.statements:
-            by_statement[t].append(block)
-    covered = {t for t in range(N + 1) if by_statement[t]}
     for block in usable:
-        if id(block) not in inside:
-            for t in block.statements:
-                if t not in covered:
-                    by_statement[t].append(block)
+        for t in block.statements:
+            if t not in covered or id(block) in chain:
+                by_statement[t].append(block)
     ends = [b for b in blocks if b.statements[0] == END]
-    return Sorted(by_statement, [b for b in ends if not b.final], [b for b in ends if b.final])
+    final, _ = weigh([b for b in ends if not b.final], solution.poi)
+    answer = answer_of([b for b in ends if b.final], solution.category)
+    return Sorted(by_statement, final.after, answer, returns)
 
 
-def rising(blocks: Sequence[Block]) -> list[Block]:
-    """The longest chain of blocks whose statements rise; several may be on the same one."""
+def answer_of(blocks: Sequence[Block], category: str) -> str | None:
+    """The last value of the question's category in the response's last sentence."""
+    values = [
+        item.value
+        for block in blocks
+        for item in block.evidence
+        if isinstance(item, Value) and category in item.categories
+        and item.role in ("after", "quoted")
+    ]  # fmt: skip
+    return values[-1] if values else None
+
+
+def go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
+    """Where a text goes back to tell anew what it told, by the statement after which it does.
+
+    It does so in a block that is about an earlier statement, if it has taken something back before,
+    or if it tells another value than the one that it told first.
+    """
+    chain = {id(b) for b in rising([b for b in blocks if b.tells and b.statements[0] >= 0], 1)}
+    returns: dict[int, Return] = {}
+    first_told: dict[tuple[int, tuple[str, ...]], str] = {}
+    at, turn = 0, -1
+    for block in blocks:
+        last = block.statements[-1]
+        values = {(last, v.categories): v.value for v in told_values(block.evidence, poi)[0]}
+        if id(block) in chain:
+            at, turn = last, -1
+        elif turn < 0 and any(first_told.get(key, value) != value for key, value in values.items()):
+            turn = block.start
+        if id(block) not in chain and turn >= 0 and (0 <= last < at or last == at in returns):
+            returns.setdefault(at, Return(turn, [])).blocks.append(block)
+        else:
+            first_told |= values
+        turn = max((e.start for e in block.evidence if isinstance(e, Back)), default=turn)
+    return returns
+
+
+def rising(blocks: Sequence[Block], least: int = 0) -> list[Block]:
+    """The longest chain of blocks whose statements rise by at least so many each."""
     ends: list[tuple[int, int]] = []
     index: list[int] = []
     parents: list[int] = []
     for i, block in enumerate(blocks):
-        place = bisect_left(ends, (block.statements[0], i))
+        place = bisect_left(ends, (block.statements[0] - least, i))
         parents.append(index[place - 1] if place else -1)
         end = block.statements[-1], i
         if place == len(ends):
@@ -231,11 +281,8 @@ def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], li
 
 def last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
     """The verdict of several: no if one says no, unless a plain yes comes after it."""
-    refusals = [e for e in verdicts if not e.applies]
     plain = [e for e in verdicts if e.weight >= PLAIN]
-    if refusals and plain and plain[-1].applies and plain[-1].start > refusals[-1].start:
-        return Verdict(True, 1, plain[-1].start)
-    return max(refusals or verdicts, key=lambda e: e.weight, default=None)
+    return plain[-1] if plain else max(verdicts, key=lambda e: e.weight, default=None)
 
 
 def lean(blocks: Sequence[Block], poi: str) -> float:
@@ -294,6 +341,13 @@ class Story(NamedTuple):
     first_error: int | None
     parent: "Story | None"
 
+    def path(self) -> list["Story"]:
+        """The story after each statement up to this one."""
+        path = [self]
+        while path[-1].parent:
+            path.append(path[-1].parent)
+        return path[::-1]
+
 
 COST = attrgetter("cost")
 
@@ -318,13 +372,9 @@ def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> Held:
     """The facts by the places of the categories in a state; see `is_whole` for `regular`."""
     whole = WHOLE if len(place) > 1 and is_whole(facts, place) else STATED
     after = tests(facts.after, place, REGULAR if regular else whole, IMPLIED)
-    return Held(
-        after,
-        tests(facts.before, place, SAID, SAID),
-        [(place[v.categories[0]], v.value) for v in facts.absent if len(v.categories) == 1],
-        frozenset(i for where, _, _ in after for i in where),
-        facts,
-    )
+    absent = [(place[v.categories[0]], v.value) for v in facts.absent if len(v.categories) == 1]
+    places = frozenset(i for where, _, _ in after for i in where)
+    return Held(after, tests(facts.before, place, SAID, SAID), absent, places, facts)
 
 
 def is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
@@ -354,17 +404,10 @@ def tests(
 NOT_HELD = hold(NOTHING, {})
 
 
-def find_stories(
-    facts: Sequence[Facts],
-    last: int,
-    final: Sequence[Value],
-    answer: str | None,
-    lexicon: Lexicon,
-) -> list[Story]:
+def find_stories(facts: list[Facts], last: int, blocks: Sorted, lexicon: Lexicon) -> list[Story]:
     """The stories that a response may tell, the cheapest first.
 
-    `facts[t]` are those on statement t, `last` the last statement that is mentioned, `final` values
-    of the final state.
+    `facts[t]` are those on statement t, `last` the last statement that is mentioned.
     """
     truth = lexicon.truth
     regular = is_regular(facts, lexicon)
@@ -384,14 +427,15 @@ def find_stories(
                 key, total = (state, error), story.cost + cost
                 if key not in cheapest or total < cheapest[key].cost:
                     cheapest[key] = Story(total, state, error, story)
-        stories = best(cheapest.values()) if len(cheapest) > 1 else list(cheapest.values())
-    asked = lexicon.place.get(lexicon.solution.category, 0)  # of a whole state, nothing is answered
-    told = tests(final, lexicon.place, FINAL, FINAL)
-    ended = []
-    for story in stories:
-        cost = sum(weight for where, value, weight in told if lacks(story.state, where, value))
-        cost += ANSWER * (answer is not None and story.state[asked] != answer)
-        ended.append(story._replace(cost=story.cost + cost))
+        stories = list(cheapest.values())
+        if t in blocks.returns:
+            stories = mended(stories, blocks.returns[t], t, lexicon)
+        stories = best(stories) if len(stories) > 1 else stories
+    told = tests(blocks.final, lexicon.place, FINAL, FINAL)
+    if blocks.answer is not None:  # of one category: of a whole state, nothing is answered
+        told.append(((lexicon.place[lexicon.solution.category],), blocks.answer, ANSWER))
+    costs = [sum(w for where, v, w in told if lacks(s.state, where, v)) for s in stories]
+    ended = [s._replace(cost=s.cost + cost) for s, cost in zip(stories, costs, strict=True)]
     return sorted(ended, key=COST)
 
 
@@ -399,6 +443,25 @@ def best(stories: Iterable[Story]) -> list[Story]:
     """The cheapest stories."""
     ranked = sorted(stories, key=COST)[:BEAM]
     return [story for story in ranked if story.cost <= ranked[0].cost + SPREAD]
+
+
+def mended(stories: Iterable[Story], told: Return, t: int, lexicon: Lexicon) -> list[Story]:
+    """The stories of a text that goes back after statement t; what was wrong may be right then."""
+    after, _ = told_values([e for b in told.blocks for e in b.evidence], lexicon.solution.poi)
+    held, since = hold(NOTHING._replace(after=after), lexicon.place), told.blocks[-1].statements[-1]
+
+    def doubt(states: Iterable[State]) -> float:
+        return min(misfit(held, state, state, False) for state in states)
+
+    right = LEFT_OUT + doubt(lexicon.truth[since : t + 1])
+    found = []
+    for story in stories:
+        states = [past.state for past in story.path()[since:]]
+        found.append(story._replace(cost=story.cost + doubt(states)))
+        if story.first_error is not None:
+            error = None if story.first_error == t else story.first_error  # at once
+            found.append(Story(story.cost + right, lexicon.truth[t], error, story.parent))
+    return found
 
 
 def openings(held: Held, truth: State) -> list[Story]:
@@ -465,8 +528,8 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
     facts = held.facts
     if facts.verdict:
         if facts.verdict.applies != applied:
-            whole = len(held.places) == len(b) and SETTLED
-            cost += whole or facts.verdict.weight
+            settled = len(held.places) == len(b) or (applied and after == b)
+            cost += SETTLED if settled else facts.verdict.weight
     elif facts.lean and (facts.lean > 0) != applied and not (facts.same or facts.after):
         cost += abs(facts.lean)
     if b is not after and b != after:
