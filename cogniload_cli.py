@@ -377,10 +377,14 @@ def why(parser: Parser, words: Words) -> None:
     """Ask a run's model the twins of its failures, and name the cause."""
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
-    text = "the most twins, of failures and of as many solved puzzles (720)"
+    text = "in place of twins: go on from the model's own text, with its first wrong step repaired"
+    parser.flag("repair", text)
+    text = "the most twins, or texts, of failures and of as many solved puzzles (720)"
     parser.option("budget", "COUNT", text, type=int, default=720)
     parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
-    parser.option("out", "DIR", "for answers; the same command continues (RUN/why)", type=Path)
+    parser.option(
+        "out", "DIR", "for answers; the same command continues (RUN/why or repair)", type=Path
+    )
     text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
     parser.option("shard", "I/N", text)
     text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
@@ -392,7 +396,7 @@ def why(parser: Parser, words: Words) -> None:
     if file:
         from cogniload_gen.twins import make_twins, write_twins
 
-        if others or arguments.out or arguments.shard:
+        if others or arguments.out or arguments.shard or arguments.repair:
             raise ValueError("--write takes --budget, --seed and --force, and asks no model")
         twins = make_twins(run, *choice)
         write_twins(twins, file, force=arguments.force)
@@ -405,10 +409,11 @@ def why(parser: Parser, words: Words) -> None:
     from cogniload_analysis.report.compare_runs import explain_results
     from lm_eval_tasks.twins import ask_twins
 
-    out = arguments.out or (run.parent if run.is_file() else run) / "why"
-    answers = ask_twins(run, out, *choice, others, arguments.shard)
+    folder, repair = run.parent if run.is_file() else run, arguments.repair
+    out = arguments.out or folder / ("repair" if repair else "why")
+    answers = ask_twins(run, out, *choice, others, arguments.shard, repair=repair)
     if not arguments.shard:
-        print("\n".join(explain_results([run, answers]).verdict))
+        print("\n".join(explain_results([run, answers])))
 
 
 def demo(parser: Parser, words: Words) -> None:

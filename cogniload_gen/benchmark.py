@@ -196,6 +196,21 @@ class Turn(NamedTuple):
     planted_reply: str
 
 
+PREFIX = "prefix"
+"""The column of a text of the model's own that its response has to go on from."""
+
+KEPT, CORRECTED, REDRAWN, PLANTED = CUTS = ("kept", "corrected", "redrawn", "planted")
+"""What becomes of a step before a response goes on from there (docs/repair.md)."""
+
+
+class Cut(NamedTuple):
+    """A response's own text up to a statement: what became of that step, one of CUTS, and it."""
+
+    statement: int
+    change: str
+    text: str
+
+
 def planted_turn(turns: int) -> int:
     """Return the place, from 0, of the turn whose state is wrong in the history "planted"."""
     return (turns - 1) // 2
@@ -272,6 +287,14 @@ class Benchmark(ABC):
         `margin` is how clear an error must be to be claimed. ValueError where nothing reads it.
         """
         raise ValueError(f"no reader of steps knows {self.title}")
+
+    def cut_response(self, text: str, row: Row, depth: float | None = None) -> list[Cut]:
+        """Return a response cut at its first wrong step: kept, corrected, and before it.
+
+        With a `depth` from 0 to 1, a right response is cut near it: kept, and with a planted error.
+        Empty where that can't be done. ValueError for a benchmark of which no response can be cut.
+        """
+        raise ValueError(f"no step of {self.title} can be repaired")
 
     def reward_answer(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the answer of a response, 0 to 1."""

@@ -96,6 +96,28 @@ def whole(response: str, reasoning: str | None = None) -> str:
     return f"{thought.strip()}\n\n{split(response).response}" if thought else response
 
 
+def spoken(response: str, reasoning: str | None = None) -> str:
+    """Return a response as its model wrote it: behind the reasoning, which begins with its mark.
+
+    Reasoning whose marks a template, a server or a harness kept gets those of most models.
+    """
+    thought = join(response, reasoning)
+    if not thought or OPEN.match(response.lstrip()):
+        return response
+    return f"<think>\n{thought}\n</think>\n\n{split(response).response}"
+
+
+def go_on(prompt: str, text: str) -> str:
+    """Return a prompt, as its model reads it, with the beginning of a response, as `spoken`.
+
+    Where the prompt ends with the mark that opens the reasoning, that in the text is left out.
+    """
+    begun, opened = OPEN.match(text), [*OPEN.finditer(prompt)][-1:]
+    if begun and opened and not prompt[opened[0].end() :].strip():
+        return prompt + text[begun.end() :].lstrip()
+    return prompt + text
+
+
 def of_message(message: Mapping[str, Any], reasoning_tokens: int | None = None) -> Reasoning:
     """Return the reasoning of a message, in any of the shapes that servers and harnesses send.
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from datasets import load_dataset
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.benchmark import PREFIX, Benchmark
 from cogniload_gen.budget import read_context_budget
 from cogniload_gen.checks import check_known
 
@@ -75,9 +75,10 @@ def published_puzzles(
     """Return the puzzles of a published split.
 
     `path` is a folder, or a repository on the Hub (user/name), `name` the configuration and `split`
-    the split; they must be said where there are several. The columns are the benchmark's: others
-    are left out, and lacking ones are null unless a run needs them. Raises ValueError, in one line,
-    if the rows can't be loaded, lack a value that a run needs, or have values of other types.
+    the split; they must be said where there are several. The columns are the benchmark's, and
+    PREFIX if it is there: others are left out, and lacking ones are null unless a run needs them.
+    Raises ValueError, in one line, if the rows can't be loaded, lack a value that a run needs, or
+    have values of other types.
     """
     try:
         splits = load_dataset(path, name)
@@ -91,6 +92,8 @@ def published_puzzles(
         raise ValueError(f"split of {path!r} must be one of {', '.join(splits)}; got {split!r}")
     table = splits[split].with_format("arrow")[:]
     columns, schema = {}, benchmark.puzzles().schema
+    if PREFIX in table.column_names:
+        schema = schema.append(pa.field(PREFIX, pa.string()))
     needed = {"id", "puzzle", "answer", *benchmark.needed}
     for field in schema:
         column = table[field.name] if field.name in table.column_names else pa.nulls(len(table))

@@ -1,21 +1,34 @@
-"""The twins of the puzzles that a run failed and solved: what `cogniload why` asks or writes.
+"""The twins and the repairs of what a run failed and solved: what `cogniload why` asks or writes.
 
 Which puzzles these are depends on the run's samples and a seed alone, so a command that is started
 again goes on with the same ones.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark, Row
-from cogniload_gen.sample import naming, read_samples, request_settings
+from cogniload_gen.benchmark import PREFIX, REDRAWN, Benchmark, Cut, Row
+from cogniload_gen.reasoning import spoken
+from cogniload_gen.sample import (
+    naming,
+    read_reasoning,
+    read_responses,
+    read_samples,
+    request_settings,
+)
 from cogniload_gen.tables import table_writer
+from cogniload_gen.tokens import estimate
+
+MOST_CUTS, LOOK, ROOM = 5, 4, 0.7
+"""Texts of a failure and of a right response together; how many responses are read for one; and the
+share of the budget that a puzzle and a cut text may have."""
 
 
 class Twins(NamedTuple):
@@ -69,29 +82,96 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     `run` is a results folder, or one of its samples files. ValueError for samples of several models
     or benchmarks, where nothing failed, and for puzzles that this version does not make.
     """
-    inside = (file for end in ("", ".gz") for file in run.rglob(f"samples_*.jsonl{end}"))
-    tried: dict[str, _Tried] = {}
-    for file in [run] if run.is_file() else sorted(inside):
-        for puzzle in _read_tried(file):  # of one that was tried again, the first attempt counts
-            tried.setdefault(str(puzzle.doc["id"]), puzzle)
-    kinds = {puzzle.kind for puzzle in tried.values()}
-    if len(kinds) != 1:
-        got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
-        raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
+    tried = _read_run(run)
     failed, solved = (_spread(tried, seed, solved=right) for right in (False, True))
-    if not failed:
-        raise ValueError(f"{run} holds no failure to explain")
     each = len(tried[failed[0]].twins())
     if budget < each:
         raise ValueError(f"budget must be at least {each}, the twins of one puzzle")
     count = max(1, budget // (2 * each))
     chosen = {*failed[: max(count, budget // each - len(solved))], *solved[:count]}
     rows = [row for id, puzzle in tried.items() if id in chosen for row in puzzle.twins()]
+    return _twins_of(tried, rows[:budget])
+
+
+def make_repairs(run: Path, budget: int, seed: int) -> Twins:
+    """Return failures of a run cut at their first wrong step, and right responses with an error.
+
+    Each is a puzzle with the text that its response has to go on from, in the column PREFIX, as
+    `Benchmark.cut_response` makes them; at most `budget`. There are as many right responses as
+    failures, with errors as deep. ValueError as for `make_twins`, and where no failure can be
+    repaired.
+    """
+    tried = _read_run(run)
+    count = max(1, budget // MOST_CUTS)
+    failed, solved = (
+        list(_read_texts(tried, _spread(tried, seed, solved=right)[: LOOK * count]))
+        for right in (False, True)
+    )
+    cuts: list[tuple[Row, Cut]] = []
+    depths: list[float] = []
+    for text, doc in failed:
+        made = benchmarks.of(doc).cut_response(text, doc) if len(depths) < count else []
+        if made and _leaves_room(doc, made[0]):
+            depths.append(made[0].statement / doc["N"])
+            greedy = tried[doc["id"]].greedy  # which would draw the step alike
+            cuts += [(doc, cut) for cut in made if not (greedy and cut.change == REDRAWN)]
+    if not depths:
+        raise ValueError(f"{run} holds no failure whose first wrong step can be corrected")
+    for text, doc in solved:
+        made = benchmarks.of(doc).cut_response(text, doc, depths[0]) if depths else []
+        if made and _leaves_room(doc, made[0]):
+            depths.pop(0)
+            cuts += [(doc, cut) for cut in made]
+    rows = [
+        {**doc, "id": f"{doc['id']}~{cut.change}={cut.statement}", PREFIX: cut.text}
+        for doc, cut in cuts
+    ]
+    return _twins_of(tried, rows, pa.field(PREFIX, pa.string()))
+
+
+def _leaves_room(doc: Row, cut: Cut) -> bool:
+    """Return whether a puzzle and its cut text are well within the budget, by their words."""
+    return estimate(doc["puzzle"] + cut.text) <= ROOM * (doc.get("context_budget") or inf)
+
+
+def _read_texts(tried: Mapping[str, _Tried], ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    """Yield responses as their model wrote them, and the puzzles."""
+    found: dict[str, tuple[str, Row]] = {}
+    for file in dict.fromkeys(tried[id].file for id in ids):
+        for _, _, sample in read_samples(file):
+            id, reasoning = str(sample["doc"]["id"]), read_reasoning(sample)
+            if id in ids and tried[id].file == file and not reasoning.hidden:
+                text = spoken(read_responses(sample)[0], reasoning.text)
+                found.setdefault(id, (text, sample["doc"]))
+    yield from (found[id] for id in ids if id in found)
+
+
+def _read_run(run: Path) -> dict[str, _Tried]:
+    """Return the puzzles that a run tried, by id; ValueError if it is not one, or nothing failed.
+
+    Of a puzzle that was tried again, the first attempt counts.
+    """
+    inside = (file for end in ("", ".gz") for file in run.rglob(f"samples_*.jsonl{end}"))
+    tried: dict[str, _Tried] = {}
+    for file in [run] if run.is_file() else sorted(inside):
+        for puzzle in _read_tried(file):
+            tried.setdefault(str(puzzle.doc["id"]), puzzle)
+    kinds = {puzzle.kind for puzzle in tried.values()}
+    if len(kinds) != 1:
+        got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
+        raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
+    if all(puzzle.solved for puzzle in tried.values()):
+        raise ValueError(f"{run} holds no failure to explain")
+    return tried
+
+
+def _twins_of(tried: Mapping[str, _Tried], rows: Sequence[Row], *further: pa.Field) -> Twins:
     last = max(tried.values(), key=lambda puzzle: puzzle.file)
     benchmark = benchmarks.of(last.doc)
-    table = pa.Table.from_pylist(rows[:budget], benchmark.puzzles().schema)
+    schema = pa.schema([*benchmark.puzzles().schema, *further])
     scored = last.file.with_name(f"{last.file.name.partition('.jsonl')[0]}-1.jsonl")
-    return Twins(table, benchmark, last.kind[1], last.doc.get("context_budget"), scored)
+    budget = last.doc.get("context_budget")
+    return Twins(pa.Table.from_pylist([*rows], schema), benchmark, last.kind[1], budget, scored)
 
 
 def _read_tried(file: Path) -> Iterator[_Tried]:

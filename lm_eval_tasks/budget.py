@@ -10,6 +10,7 @@ own `max_gen_toks`, what its prompt leaves of its budget, and refuses what can't
 import json
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -19,12 +20,14 @@ from lm_eval.api.task import ConfigurableTask, Task
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
+from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.budget import Share, check_fit, response_limit
+from cogniload_gen.reasoning import OPEN, go_on
 from cogniload_gen.sample import COUNTS, LIMITS, REASONINGS, SPENT, answer_metrics
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
-from lm_eval_tasks.responses import Said, keep_what_is_said, said_of
+from lm_eval_tasks.responses import Response, Said, keep_what_is_said, said_of
 from lm_eval_tasks.resume import AnsweringModel, Key
 
 log = logging.getLogger(__name__)
@@ -138,6 +141,31 @@ def _told(said: Said) -> dict[str, Any]:
     }
 
 
+def continue_from(
+    prompt: str | JsonChatStr, prefix: str, generation: dict[str, Any]
+) -> str | JsonChatStr:
+    """Return a prompt whose response goes on from a text of the model's own, as `spoken`.
+
+    A chat server goes on where `generation`, its settings, have continue_final_message, as vLLM's
+    and SGLang's do; add_generation_prompt is set beside it. ValueError for another, and for a text
+    that begins with reasoning, which templates of chats leave out.
+    """
+    takes_it = generation.pop("continue_final_message", False)
+    if isinstance(prompt, str):
+        return go_on(prompt, prefix)
+    if not takes_it or OPEN.match(prefix):
+        raise ValueError(
+            "a chat server goes on from a text of the model's own only if it takes "
+            "continue_final_message=true in --gen_kwargs (vLLM, SGLang), and never from reasoning: "
+            "use the completions, --model local-completions --model_args base_url=..."
+        )
+    if not prefix:
+        return prompt
+    generation |= {"continue_final_message": True, "add_generation_prompt": False}
+    messages = [*json.loads(prompt.prompt), {"role": "assistant", "content": prefix}]
+    return JsonChatStr(json.dumps(messages, ensure_ascii=False))
+
+
 class SharedBudgetTask(ConfigurableTask):
     """A task in which each document's prompt and response share its `context_budget` of tokens.
 
@@ -165,6 +193,23 @@ class SharedBudgetTask(ConfigurableTask):
         """Return the YAML's own examples, or nothing: the puzzles themselves are zero-shot."""
         return self.fewshot_cfg.samples
 
+    def apply_filters(self) -> Any:
+        """Filter the responses as lm-eval does, each behind what it went on from."""
+        for request in self.instances:
+            request.resps[:] = [self._whole(request.doc, text) for text in request.resps]
+        return super().apply_filters()
+
+    def _whole(self, doc: dict[str, Any], response: str) -> str:
+        """Return a response behind the document's PREFIX; its tokens are those of what came."""
+        prefix, said = doc.get(PREFIX), said_of(response)
+        if prefix is None:
+            return response
+        tokens = self._count(response, self._shares[doc["id"]].counted)
+        if thought := said.reasoning.text:  # which was split off, without the white space around it
+            response = f"{' ' * (not prefix[-1:].isspace())}{thought}\n</think>\n\n{response}"
+        facts = replace(said, response_tokens=tokens, reasoning=said.reasoning._replace(text=None))
+        return Response(prefix + response, facts)
+
     def build_all_requests(self, *, cache_requests: bool = False, **settings: Any) -> None:
         """Build the requests as lm-eval does, then give each its response limit."""
         task = self.config.task
@@ -182,12 +227,17 @@ class SharedBudgetTask(ConfigurableTask):
         self._model = model_under_evaluation()
         self._attempts = {request.doc["id"]: request.resps for request in self.instances}
         keep_what_is_said(self._model)
+        asked = getattr(self._model, "inner", self._model) is not None
+        for request in self.instances:
+            prefix = request.doc.get(PREFIX)
+            if asked and prefix is not None:
+                prompt, generation = request.arguments
+                request.arguments = continue_from(prompt, prefix, generation), generation
         check_window(task, self._model, self.instances)
         self._shares = {
             request.doc["id"]: share_budget(self._model, request)
             for request in tqdm(self.instances, desc="Counting prompt tokens")
         }
-        asked = getattr(self._model, "inner", self._model) is not None
         if asked and not all(share.counted for share in self._shares.values()):
             log.warning(
                 "%s: the model has no tokenizer to count with: prompts are estimated by their "
@@ -229,7 +279,7 @@ class SharedBudgetTask(ConfigurableTask):
         counts = share.scored(said.prompt_tokens, self._count(response, share.counted))
         about = _told(said)
         limit = {"response_limit": share.response_limit}
-        scored = answer_metrics(response, doc | counts | about | limit)
+        scored = answer_metrics(self._whole(doc, response), doc | counts | about | limit)
         return {
             **about,
             "backend_prompt_tokens": said.prompt_tokens,

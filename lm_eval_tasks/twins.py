@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from cogniload_gen.twins import make_twins, write_twins
+from cogniload_gen.twins import make_repairs, make_twins, write_twins
 from lm_eval_tasks.configuration import Run
 from lm_eval_tasks.runner import run_into
 from lm_eval_tasks.tasks import refuse_files
@@ -33,15 +33,19 @@ def ask_twins(
     seed: int,
     others: Sequence[str] = (),
     shard: str | None = None,
+    *,
+    repair: bool = False,
 ) -> Path:
     """Ask a run's model the twins of its puzzles, and return the folder of the results.
+
+    With `repair`, it goes on from its own responses instead, cut at a step (`make_repairs`).
 
     The model and its decoding are those that the run recorded; `others` are arguments of lm-eval
     that go before them, and `shard` is I/N. Twins that are answered stay. ValueError for what can't
     be evaluated, for a run that names a file as its task, and for an `out` with other twins.
     """
     settings = recorded_arguments(run, others)
-    twins, file = make_twins(run, budget, seed), out / TWINS
+    twins, file = (make_repairs if repair else make_twins)(run, budget, seed), out / TWINS
     refuse_files([twins.task])
     if not file.exists():
         write_twins(twins, file)
@@ -54,7 +58,7 @@ def ask_twins(
         with redirect_stdout(sys.stderr):
             run_into(out / ANSWERS, arguments, shard=shard)
     finally:
-        if not (out / ANSWERS).exists():  # nothing could be asked
+        if not (shard or [*out.glob(f"{ANSWERS}/state/answers-*")]):  # nothing could be asked
             shutil.rmtree(out)
     return out / ANSWERS
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Unpack
 
-from cogniload_gen.benchmark import Benchmark, Counts, Row, Score, StepsRead, Turn
+from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, StepsRead, Turn
 from cogniload_gen.cogniload.knobs import (
     ERRORS,
     GENERATOR_VERSION,
@@ -106,6 +106,12 @@ class CogniLoad(Benchmark):
         from cogniload_gen.cogniload.steps.first_error import MARGIN, read_steps
 
         return read_steps(response, row, margin=MARGIN if margin is None else margin)
+
+    def cut_response(self, text: str, row: Row, depth: float | None = None) -> list[Cut]:
+        """Return a response cut at its first wrong step, or one with a planted error."""
+        from cogniload_gen.cogniload.repair import cut_at_error, plant_error
+
+        return cut_at_error(text, row) if depth is None else plant_error(text, row, depth)
 
     def reward_answer(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the answer; of a whole state, the share that is right."""

@@ -182,7 +182,7 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
 def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
     """Return the effects on puzzles of the same result, one column per change."""
     turned = wide.ne(wide[ORIGINAL], axis=0).astype(float).where(wide.notna())
-    rows = [_effect(turned, change, against) for change, against in _comparisons(wide)]
+    rows = [compare_changes(turned, change, against) for change, against in _comparisons(wide)]
     table = pd.DataFrame([row for row in rows if row["puzzles"]])
     family = ~table["change"].isin([AGAIN, *NO_CURE]) & (table["against"] != TAIL)
     table["p_holm"] = adjust(table["p"].where(family).tolist())
@@ -197,7 +197,8 @@ def _comparisons(wide: pd.DataFrame) -> list[tuple[str, str]]:
     return [*pairs, (NEEDLES, TAIL)] if {NEEDLES, TAIL} <= {*wide} else pairs
 
 
-def _effect(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
+def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
+    """Return a row of `Why.effects`, from what turned: 1 or 0 for a puzzle, by change."""
     both = turned[[change, against]].dropna()
     puzzles = len(both)
     mine, theirs = (both[name].to_numpy() for name in (change, against))

@@ -9,7 +9,8 @@ import pandas as pd
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import Comparison, compare_pairs_of_models
-from cogniload_analysis.compare.why import Why, drop_twins, explain_failures, is_twin
+from cogniload_analysis.compare.repair import explain_repairs, is_repair
+from cogniload_analysis.compare.why import drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.matters import is_at_chance
@@ -92,12 +93,24 @@ def _sort_runs(frame: pd.DataFrame, results: Paths) -> pd.DataFrame:
     return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
 
 
-def explain_results(results: Paths) -> Why:
-    """Return what the twins in the results of one model say of its failures.
+def explain_results(results: Paths) -> list[str]:
+    """Return what the twins and the repairs in the results of one model say of its failures.
 
     Raises ValueError and FileNotFoundError as `read_benchmarks` and `explain_failures`.
     """
     frames = read_benchmarks(results, analyses.ANALYSES).values()
-    with_twins = [frame for frame in frames if is_twin(frame["id"]).any()]
     # The runs of the puzzles and of the twins have names of their own.
-    return explain_failures(*(frame.drop(columns="model") for frame in with_twins or frames))
+    changed = [frame.drop(columns="model") for frame in frames if is_twin(frame["id"]).any()]
+    frame = pd.concat(changed or [*frames], ignore_index=True)
+    others, repair = frame[~is_repair(frame["id"])], explain_repairs(frame)
+    if not repair:
+        return explain_failures(others).verdict
+    if not is_twin(others["id"]).any():
+        return repair.verdict
+    why = explain_failures(others)
+    disagree = [
+        f"Twins say {twins}, repairs {repairs}: they disagree."
+        for twins, repairs in (("luck", "inability"), ("step", "chance"))
+        if twins in why.causes and repairs in repair.causes
+    ]
+    return [*why.verdict, *repair.verdict, *disagree]

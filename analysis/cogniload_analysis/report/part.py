@@ -14,7 +14,7 @@ from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
 from cogniload_analysis.frame import Load
 from cogniload_analysis.report.examples import FAILURES, SUCCESSES, pick_responses
-from cogniload_analysis.report.why import add_causes, explain_models, why_sections
+from cogniload_analysis.report.why import add_causes, explain_models, repair_sections, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
 from cogniload_gen import __version__
@@ -78,6 +78,7 @@ def build_part(
     shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
     sections = [
         *why_sections(explained, analysis),
+        *repair_sections(everything, analysis),
         *comparison_sections(frame, analysis),
         *(section for section in findings.sections if not section.folded),
         *example_sections(frame, analysis),

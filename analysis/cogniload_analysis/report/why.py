@@ -8,6 +8,7 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
+from cogniload_analysis.compare.repair import explain_repairs, is_repair
 from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
@@ -32,6 +33,18 @@ EFFECTS: tb.Columns = {
     "difference": ("Difference", tb.points(0)),
     "low, high": ("95 % interval", tb.points_interval(0)),
     **tb.P_VALUES,
+}
+
+
+REPAIRS_CAPTION = (
+    "What is solved from a response's own text, cut behind its first wrong step (kept, corrected) "
+    "or before it (redrawn), or behind a right step (kept, or planted with an error), with 95 % "
+    "intervals of paired differences."
+)
+REPAIRS: tb.Columns = {
+    **{name: it for name, it in EFFECTS.items() if name not in tb.P_VALUES},
+    "share": ("Solved [%]", tb.percent),
+    "depth": "Step in",
 }
 
 
@@ -65,12 +78,24 @@ def explain_models(frame: pd.DataFrame) -> Explained:
     """Explain each model with twins; of FACTOR, each of its suites by the twins of that suite."""
     by = [name for name in ("model", "suite") if name in frame]
     explained = {}
-    for (model, *suite), rows in frame.groupby(by, observed=True):
+    for (model, *suite), rows in frame[~is_repair(frame["id"])].groupby(by, observed=True):
         twin = twins.is_twin(rows["id"])
         if twin.any() and not twin.all():
             name = ", ".join([str(model), *(f"{each} suite" for each in suite)])
             explained[name] = rows, twins.explain_failures(rows)
     return explained
+
+
+def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+    """Return what a report says of repaired first errors; nothing where no model has any."""
+    content: list[Content] = []
+    for model, rows in frame.groupby("model", observed=True):
+        if repair := explain_repairs(rows):
+            name = f"{analysis.prefix}repair_{name_file(len(content), str(model))}"
+            table = tb.Table(name, repair.effects.assign(model=model), REPAIRS_CAPTION, REPAIRS)
+            content.append(Section(str(model), [repair.verdict, table]))
+    heading = "What the first error does"
+    return [Section(heading, content, "repairs", link="Repairs")] if content else []
 
 
 def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdict]:

@@ -1,0 +1,128 @@
+"""What a first wrong step does to the rest of a response: repaired, or planted (docs/repair.md).
+
+A model goes on from its own text. Of a failure, the text ends behind the first wrong step, which is
+kept or corrected, or before it, so that it is drawn again; of a right response, behind a step that
+is kept or made wrong (planted). Effects are paired over the responses that have both.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.compare.paired import Difference, compare_means
+from cogniload_analysis.compare.why import FAILED, SOLVED, Effect, compare_changes
+from cogniload_analysis.stats import wilson_interval
+from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
+from cogniload_gen.grid import ORIGINAL, change_of, split_twin
+
+COMPARED = ((FAILED, CORRECTED, KEPT), (FAILED, REDRAWN, KEPT), (SOLVED, KEPT, PLANTED))
+"""Of which responses, what is compared, and with what."""
+
+DEPTHS = ("all", "first third", "second third", "last third")
+"""Where a step is among the statements."""
+
+ENOUGH_REPAIRS = 30
+"""Fewest repaired failures that say what their first errors are."""
+
+MEANS = {
+    "heals": ": most of these errors heal",
+    "chance": ": the step fails by chance",
+    "inability": ": the step mostly fails again",
+}
+"""What a second draw of the step says, by the cause."""
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """What the first wrong steps of one model do.
+
+    Attributes:
+        effects: A row for each of COMPARED and of DEPTHS: how many `puzzles`, the share of them
+            solved and that of what it is `against`, and their difference, with its 95 % interval
+            and p.
+        causes: What the first errors are: "error" if correcting them solves more, and "heals",
+            "chance" or "inability" if half of what that solves, or more, is solved with the error
+            kept, or else with the step drawn again, or if less is.
+    """
+
+    effects: pd.DataFrame
+    causes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> list[str]:
+        """What the repairs say, in up to three sentences."""
+        said = []
+        for row in self.effects[self.effects["depth"] == DEPTHS[0]].to_dict("records"):
+            share, low, high = row["share"], *wilson_interval(row["turned"], row["puzzles"])
+            solves = _show(share, low, high)
+            apart = _show(row["difference"], row["low"], row["high"])
+            if row["change"] == CORRECTED:
+                said.append(
+                    f"Repairing the first wrong step solves {solves} of {row['puzzles']} failures; "
+                    f"left alone {100 * row['against_share']:.0f} %: this error causes {apart}."
+                )
+            elif row["change"] == REDRAWN:
+                means = [MEANS[cause] for cause in self.causes if cause in MEANS]
+                said.append(f"Drawn again, {solves} are solved{''.join(means)}.")
+            else:
+                said.append(f"An error planted in right responses fails {apart} of them.")
+        return said
+
+
+def _show(share: float, low: float, high: float) -> str:
+    return f"{100 * share:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def is_repair(ids: "pd.Series[str]") -> "pd.Series[bool]":
+    """Return which ids are those of repairs."""
+    return ids.astype(str).map(change_of).isin(CUTS)
+
+
+def explain_repairs(frame: pd.DataFrame) -> Repair | None:
+    """Say what one model's first wrong steps do; None where no response was repaired.
+
+    The frame has one row per response, with the columns id, correct and N, as `read_samples`
+    returns them: of the puzzles, and of the responses that go on from their texts.
+    """
+    if not is_repair(frame["id"]).any():
+        return None
+    named = frame["id"].astype(str).str.partition("~")
+    split = [split_twin(twin) for twin in named[2]]
+    rows = frame.assign(base=named[0], change=[change or ORIGINAL for change, _ in split])
+    rows["depth"] = np.array([step for _, step in split]) / rows["N"]
+    rows = rows.drop_duplicates(["base", "change"])
+    wide = rows.pivot(index="base", columns="change", values="correct").astype(float)
+    wide = wide.reindex(columns=[ORIGINAL, *CUTS]).dropna(subset=[ORIGINAL, KEPT])
+    if wide.empty:
+        return None
+    depth = rows[rows["change"] == KEPT].set_index("base")["depth"]
+    wide["of"] = np.where(wide[ORIGINAL] == 1, SOLVED, FAILED)
+    third = pd.cut(depth.reindex(wide.index), [-1, 1 / 3, 2 / 3, 1], labels=DEPTHS[1:])
+    parts = {DEPTHS[0]: third.notna()} | {name: third == name for name in DEPTHS[1:]}
+    effects: list[Effect] = [
+        compare_changes(wide[(wide["of"] == of) & part], change, against)
+        | {"of": of, "depth": name}
+        for of, change, against in COMPARED
+        for name, part in parts.items()
+    ]
+    table = pd.DataFrame([row for row in effects if row["puzzles"]])
+    return Repair(table, _name_causes(wide[wide["of"] == FAILED]))
+
+
+def _name_causes(failed: pd.DataFrame) -> tuple[str, ...]:
+    """Return what the first errors of failures are, as far as it is beyond chance."""
+    kept, corrected, redrawn = (failed[name] for name in (KEPT, CORRECTED, REDRAWN))
+    if len(failed) < ENOUGH_REPAIRS:
+        return ()
+    causes = ["error"] * bool(_mean(corrected - kept).low > 0)
+    if _mean(kept - corrected / 2).low > 0:
+        causes.append("heals")
+    elif causes and redrawn.notna().any():
+        most = _mean(redrawn - (kept + corrected) / 2)
+        causes += ["chance"] * bool(most.low > 0) + ["inability"] * bool(most.high < 0)
+    return tuple(causes)
+
+
+def _mean(apart: "pd.Series[float]") -> Difference:
+    return compare_means(apart.dropna().to_numpy())

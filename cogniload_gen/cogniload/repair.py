@@ -1,0 +1,134 @@
+"""A response -> its text up to a step that is kept, corrected, left out or made wrong.
+
+A place in a response is exact only where the reader of steps gives the value that the text tells
+after a statement. So an error is repaired if its statement has a wrong value in the text, and the
+reader finds the error no more once that value is the true one.
+"""
+
+import re
+from collections.abc import Mapping
+
+from cogniload_gen.benchmark import CORRECTED, KEPT, PLANTED, REDRAWN, Cut
+from cogniload_gen.claims import Told
+from cogniload_gen.cogniload.score import language_of_row
+from cogniload_gen.cogniload.solve import Solution, State, solve_steps
+from cogniload_gen.cogniload.steps.first_error import Steps, read_steps
+from cogniload_gen.cogniload.steps.planted import clauses
+from cogniload_gen.grid import ENGLISH
+from cogniload_gen.reasoning import CLOSE, OPEN
+
+SENTENCE = re.compile(r"[.!?](?=[ \t])|[.!?]?[ \t]*\n+")
+"""The end of a sentence. A space after it stays with what follows, as in the tokens of models."""
+
+LABEL = r"[^\w\n]*(?:[^\W\d_]+[^\w\n]*){{0,3}}{}\b"
+"""How a sentence begins that is about a statement: up to three words, and its number."""
+
+ARTICLES = ("a", "an")
+
+
+def cut_at_error(text: str, row: Mapping) -> list[Cut]:
+    """Return a response cut at its first wrong step: kept, corrected, and before it.
+
+    Empty where it has no first error, or one that can't be corrected by other values. `row` is as
+    for `read_steps`, and `text` may hold its reasoning.
+    """
+    steps = _read(text, row)
+    if (t := steps.first_error) is None:
+        return []
+    truth = _truth(solve_steps(row["puzzle"]), t)
+    told = {name: v for name, v in steps.told.get(t, {}).items() if v.value != truth[name]}
+    if not told:
+        return []
+    begin, end = _step_of(text, t, steps, min(value.start for value in told.values()))
+    # the reader gives the last place of a value, which may be in a retelling
+    places = sorted(
+        (v.start if v.start < end else text.rfind(text[v.start : v.end], begin, end), name)
+        for name, v in told.items()
+    )
+    if places[0][0] < begin:
+        return []
+    stop = _end_of_sentence(text, places[0][0] + 1)
+    corrected = text[:stop]
+    for place, name in reversed(places):  # so that the places before it stay
+        if place < stop:
+            corrected = _replace(corrected, place, told[name], name, truth[name])
+    again = _read(corrected, row).first_error
+    if again is not None and again <= t:
+        return []
+    parts = {KEPT: text[:stop], CORRECTED: corrected, REDRAWN: text[:begin]}
+    return [Cut(t, change, part) for change, part in parts.items()]
+
+
+def plant_error(text: str, row: Mapping, depth: float) -> list[Cut]:
+    """Return a response without an error cut at a step: kept, and with one wrong value.
+
+    The statement is the one nearest to `depth`, a share of all, at which a value is told. The wrong
+    value is the one before, as if the statement were missed, if it changed; else another that the
+    puzzle names. Empty where the response has an error or is not read, or no step will do.
+    """
+    steps, solution = _read(text, row), solve_steps(row["puzzle"])
+    if not steps.read or steps.error:
+        return []
+    N = len(solution.statements)
+    # what is told of the last statement may be the answer's
+    for t in sorted(steps.told.keys() - {0, N}, key=lambda t: (abs(t - depth * N), t)):
+        before, truth, told = _truth(solution, t - 1), _truth(solution, t), steps.told[t]
+        for name in sorted(told, key=lambda name: before[name] == truth[name]):
+            values = [before[name], *(part[name] for part in solution.parts if name in part)]
+            wrong = next((value for value in values if value != truth[name]), None)
+            if wrong is None:
+                continue
+            stop = _end_of_sentence(text, told[name].end)
+            planted = _replace(text[:stop], told[name].start, told[name], name, wrong)
+            if _read(planted, row).first_error in (t, None):
+                return [Cut(t, KEPT, text[:stop]), Cut(t, PLANTED, planted)]
+    return []
+
+
+def _truth(solution: Solution, t: int) -> State:
+    return solution.states[t][solution.poi]
+
+
+def _read(text: str, row: Mapping) -> Steps:
+    """Return what the reader finds in a text, in which the marks of reasoning are blank.
+
+    Nothing of puzzles in other languages than English, whose words change with their values.
+    """
+    if language_of_row(row) != ENGLISH:
+        return Steps()
+    for mark in (OPEN, CLOSE):
+        text = mark.sub(lambda found: "\n" * len(found[0]), text)
+    return read_steps(text, row)
+
+
+def _end_of_sentence(text: str, place: int) -> int:
+    end = SENTENCE.search(text, place)
+    return end.end() if end else len(text)
+
+
+def _step_of(text: str, t: int, steps: Steps, place: int) -> tuple[int, int]:
+    """Return where the text begins to tell a statement of which `place` tells a value, and its end.
+
+    It begins with the last sentence before that has its number, else with that of the value, behind
+    the values of the statements before. It ends before those of later ones, else with a paragraph.
+    """
+    told = [(s, value) for s, values in steps.told.items() for value in values.values()]
+    after = max((v.end for s, v in told if s < t and v.end <= place), default=0)
+    starts = [0] * (not after) + [m.end() for m in SENTENCE.finditer(text, after, place)]
+    labelled = [start for start in starts if re.compile(LABEL.format(t)).match(text, start)]
+    begin = (labelled or starts or [after])[-1]
+    paragraph = text.find("\n\n", begin) % (len(text) + 1)
+    return begin, min((v.start for s, v in told if s > t and v.start > begin), default=paragraph)
+
+
+def _replace(text: str, start: int, told: Told, category: str, value: str) -> str:
+    """Return a text with another value where one is told, and with its article if it has one."""
+    before, after = text[:start], text[start + told.end - told.start :]
+    old, new = (
+        clauses("state", {category: each}).partition(each)[0].split()[-1]
+        for each in (told.value, value)
+    )
+    if old != new and (found := re.search(rf"\b{old} +$", before, re.I)):
+        before = before[: found.start()] if old in ARTICLES else before
+        before += f"{new} " if new in ARTICLES else ""
+    return before + (value.capitalize() if text[start].isupper() else value) + after

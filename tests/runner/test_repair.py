@@ -1,0 +1,112 @@
+"""`cogniload why --repair`: a model goes on from its own text, and what its errors do is found."""
+
+import html
+import json
+import zlib
+
+import pyarrow.parquet as pq
+import pytest
+from carrier import carry
+from eval_command import arguments, command, completions, read
+from lm_eval.models.api_models import JsonChatStr
+
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.reasoning import go_on, spoken
+from lm_eval_tasks.budget import continue_from
+
+PUZZLES = {"d": [1, 3], "N": [6, 12], "rho": [50], "num_puzzles": 16}
+SETTINGS = {"temperature": 0.7, "do_sample": True, "max_gen_toks": 900}
+SAMPLING = ["--gen_kwargs", json.dumps(SETTINGS)]
+
+
+def step_of(puzzle):
+    """The statement at which the model slips, in three of four puzzles."""
+    number, N = zlib.crc32(puzzle.encode()), len(solve_steps(puzzle).statements)
+    return number // 4 % N + 1 if number % 4 else None
+
+
+LAWS = {
+    "fails again": lambda puzzle, t, said: t == step_of(puzzle),
+    "by chance": lambda puzzle, t, said: not said and t == step_of(puzzle),
+}
+"""Slips at the same step whenever it is taken, or only in a response that begins."""
+
+
+def begin(law, server, out):
+    """A run of a model with a law, its samples by their ids; what was asked is forgotten."""
+    server.reply = lambda prompt: carry(prompt, LAWS[law])
+    words = completions(server, out, *SAMPLING)
+    words[words.index("--metadata") + 1] = json.dumps({"cogniload": PUZZLES})
+    assert command(*words)[0] == 0
+    server.asked()
+    return {sample["doc"]["id"]: sample for sample in read(out)[1]}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_planted_laws_are_found_on_a_completions_server(law, server, tmp_path):
+    """Each text is the model's own, and each share what the law gives for these very texts."""
+    before, run = begin(law, server, tmp_path / "run"), tmp_path / "run"
+    code, out, err = command("why", run, "--repair", "--budget", "250")
+    assert code == 0, err
+    rows = pq.read_table(run / "repair/puzzles/twins.parquet").to_pylist()
+    assert sorted(server.asked()) == sorted(row["puzzle"] + row["prefix"] for row in rows)
+    solved = {}
+    for row in rows:
+        base, _, twin = row["id"].partition("~")
+        change, _, at = twin.partition("=")
+        said, right = before[base]["resps"][0][0], before[base]["acc"] == 1
+        assert right == (step_of(row["puzzle"]) is None)
+        assert right or int(at) == step_of(row["puzzle"])
+        assert said.startswith(row["prefix"]) == (change in ("kept", "redrawn"))
+        assert len(row["prefix"].rstrip().splitlines()) == int(at) - (change == "redrawn")
+        rest = carry(row["puzzle"] + row["prefix"], LAWS[law])
+        ends_right = f" {row['answer']}" in rest.splitlines()[-1]
+        solved.setdefault((change, right), []).append(ends_right)
+    shares = {name: f"{100 * sum(some) / len(some):.0f} %" for name, some in solved.items()}
+    assert len(solved["kept", False]) >= 30
+    assert shares["corrected", False] == "100 %"
+    assert "step solves 100 % (" in out
+    assert f"of {len(solved['kept', False])} failures; left alone {shares['kept', False]}" in out
+    assert f"Drawn again, {shares['redrawn', False]}" in out
+    assert law in out
+    cost = 100 - int(shares["planted", True].removesuffix(" %"))
+    assert 10 < cost < 100
+    assert f"fails {cost} % (" in out
+    whole = [(sample["resps"][0][0], sample["doc"]) for sample in read(run / "repair/answers")[1]]
+    assert all(text.startswith(doc["prefix"]) for text, doc in whole)
+    assert command("why", run, "--repair", "--budget", "250")[:2] == (0, out)
+    assert not server.requests
+    assert command("report", run, "--out", tmp_path / "report")[0] == 0
+    page = html.unescape((tmp_path / "report/report.html").read_text("utf-8"))
+    assert all(line in page for line in out.splitlines())
+
+
+def test_a_chat_goes_on_where_its_server_says_so(server, tmp_path):
+    """Else it is refused in one line, and nothing is asked."""
+    begin("fails again", server, tmp_path)
+    chat = arguments(server, tmp_path)[3:8]
+    code, _, err = command("why", tmp_path, "--repair", "--budget", "20", *chat)
+    assert (code, "continue_final_message" in err.splitlines()[-1]) == (2, True)
+    assert not server.requests
+    server.reply = lambda messages: carry(
+        messages[0]["content"] + messages[1]["content"], LAWS["fails again"]
+    )
+    given = ["--gen_kwargs", json.dumps(SETTINGS | {"continue_final_message": True})]
+    assert command("why", tmp_path, "--repair", "--budget", "20", *chat, *given)[0] == 0
+    for sent in server.requests:
+        assert sent["continue_final_message"]
+        assert sent["add_generation_prompt"] is False
+        assert [message["role"] for message in sent["messages"]] == ["user", "assistant"]
+    prompt = JsonChatStr('[{"role": "user", "content": "?"}]')
+    with pytest.raises(ValueError, match="never from reasoning"):
+        continue_from(prompt, "<think>\nSo", {"continue_final_message": True})
+
+
+def test_a_model_goes_on_behind_its_own_reasoning():
+    """Whatever channel it came by, and whether or not the template opens it."""
+    text = "<think>\nSo.\n</think>\n\nRed."
+    for told in ((text, None), ("So.\n</think>\n\nRed.", "So."), ("Red.", "So.")):
+        assert spoken(*told) == text
+    assert spoken("Red.") == "Red."
+    for prompt, begun in (("?<think>\n", "So."), ("?<think></think>", "<think>\nSo.")):
+        assert go_on(prompt, "<think>\nSo.") == prompt + begun
