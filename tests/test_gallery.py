@@ -32,5 +32,5 @@ def test_the_recordings_are_what_the_commands_write_and_every_picture_is_shown(t
 def test_the_readme_says_what_the_stored_run_of_the_demo_gives(tmp_path):
     run, lines = ROOT / "examples/small", []
     write_report({"small-reasoner": run}, tmp_path, say=lines.append)
-    cause = explain_results([run, run / "why"]).verdict[0]
+    cause = explain_results([run, run / "why"])[0]
     assert f"{lines[0]}\n  {cause}\n" in (ROOT / "README.md").read_text("utf-8")

@@ -61,7 +61,7 @@ def _measure(name: str, out: Path) -> tuple[str, str]:
     twins = ask_twins(run, run / "why", TWINS, 0)
     headlines: list[str] = []
     write_report({name: run}, run / REPORT, force=True, say=headlines.append)
-    return headlines[0], f"  {explain_results([run, twins]).verdict[0]}"
+    return headlines[0], f"  {explain_results([run, twins])[0]}"
 
 
 def _arguments(name: str, **puzzles: object) -> list[str]:
