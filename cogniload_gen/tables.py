@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from cogniload_gen.benchmark import Row
 from cogniload_gen.files import read_objects, whole_file
 from cogniload_gen.grid import Source
 
@@ -105,11 +104,6 @@ def read_rows(
             yield from ((f"{path} row {number}", row) for number, row in enumerate(rows))
     else:
         yield from ((where, row) for where, _, row in read_objects(path))
-
-
-def read_puzzles(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file of puzzles; ValueError as `read_rows`."""
-    return (row for _, row in read_rows(path))
 
 
 @contextmanager

@@ -31,14 +31,11 @@ from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.tasks import TASKS, refuse_misspelt
 
-OURS = (
-    *("output_path", "shard", "until", "budget", "N", "at", "d"),
-    *("max_tokens_total", "price", "max_cost"),
-)
-"""Our own arguments, which a --config file may hold beside lm-eval's."""
-
 UNTIL = "until", "budget", "N", "at", "d"
-"""Those of them that say what a design is to find out; the others need the first."""
+"""Our own arguments that say what a design is to find out; all but the first need it."""
+
+OURS = "output_path", "shard", *UNTIL, "max_tokens_total", "price", "max_cost"
+"""Our own arguments, which a --config file may hold beside lm-eval's."""
 
 REFUSED = (
     *("use_cache", "cache_requests", "predict_only", "check_integrity", "write_out", "show_config"),

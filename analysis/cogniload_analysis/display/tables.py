@@ -168,11 +168,6 @@ def points_interval(decimals: int) -> Format:
     return lambda low, high: f"{show(low)} to {show(high)}"
 
 
-def percent_of(part: float, whole: float) -> str:
-    """Set a part in percent of the whole."""
-    return percent(part / whole)
-
-
 percent = number(1, 100)
 percent_interval = interval(1, 100)
 thousands = form("{:,.0f}")

@@ -23,9 +23,6 @@ MIXED = (
     "These runs used puzzles of several generator versions: their numbers are not of one set of "
     "puzzles."
 )
-MOST_TASKS = 3
-"""More tasks are counted, not named."""
-
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 
 
@@ -150,12 +147,11 @@ def run_table(
 
 def describe_runs(runs: pd.DataFrame) -> str:
     """Return which tasks were run, how often and when, by rows of `run_table`, in a line."""
-    tasks, dates = [*runs["task"].unique()], sorted({*runs["date"].astype(str).str[:10]} - {""})
-    said = f"{', '.join(tasks)}" if len(tasks) <= MOST_TASKS else f"{len(tasks)} tasks"
-    said += f" in {len(runs)} runs" * (len(runs) > 1) + f", {runs['responses'].sum():,} responses"
-    said += f", {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else ""
-    how = runs["decoding"].iloc[0] if len(runs) == 1 else ""
-    return f"{said}{f'; {how}' if how else ''}. Made by cogniload {__version__}."
+    tasks, dates = runs["task"].unique(), sorted({*runs["date"].astype(str).str[:10]} - {""})
+    what = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
+    counts = f"{len(runs)} run{'s' * (len(runs) > 1)}, {runs['responses'].sum():,} responses"
+    when = " to ".join(dict.fromkeys(dates[:1] + dates[-1:])) or "no date"
+    return f"{what}: {counts}, {when}. Made by cogniload {__version__}."
 
 
 def run_columns(loads: Sequence[Load]) -> tb.Columns:

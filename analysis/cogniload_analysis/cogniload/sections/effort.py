@@ -5,6 +5,7 @@ stopped at the same tokens.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,7 @@ CAPTION = (
 )
 
 
-def _show_ECL50(value: float, least: float, most: float) -> str:
-    return show_threshold(CROSSING, "ECL50", value, least, most)
-
-
+SHOW_ECL50 = partial(show_threshold, CROSSING, "ECL50")
 COLUMNS: tb.Columns = {
     **tb.MODEL,
     "tokens": ("Tokens a response", tb.thousands),
@@ -41,8 +39,8 @@ COLUMNS: tb.Columns = {
     "stopped": ("Stopped there [%]", tb.percent),
     "difference": ("Difference", tb.points(1)),
     "difference_low, difference_high": ("95 % interval", tb.points_interval(1)),
-    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", _show_ECL50),
-    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", _show_ECL50),
+    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", SHOW_ECL50),
+    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", SHOW_ECL50),
 }
 
 
