@@ -77,6 +77,7 @@ def rows_of(path):
         ("steps_later_sealed", (48, 41, 41, 39, 10, 0)),
         ("steps_third", (64, 43, 42, 40, 13, 0)),
         ("steps_fourth", (64, 50, 48, 45, 14, 0)),
+        ("steps_layouts", (72, 40, 38, 37, 12, 0)),
         ("steps_later_open", (48, 45, 45, 45, 12, 0)),
     ],
 )
@@ -86,9 +87,12 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
 
 
-@pytest.mark.parametrize("name", ["steps_later_sealed", "steps_third", "steps_fourth"])
+@pytest.mark.parametrize(
+    "name", ["steps_later_sealed", "steps_third", "steps_fourth", "steps_layouts"]
+)
 def test_the_page_has_the_sealed_figures(name):
-    traces, claimed, first, kind, clean, accused = agreement(rows_of(DATA / f"{name}.jsonl"))
+    rows = [row for row in rows_of(DATA / f"{name}.jsonl") if not row.get("unreadable")]
+    traces, claimed, first, kind, clean, accused = agreement(rows)
     cells = [f"{traces}", *(f"{n} ({n / of:.0%}, {interval(n, of)})" for n, of in (
         (claimed, traces), (first, claimed), (kind, claimed)))]  # fmt: skip
     cells.append(f"{accused} of {clean} ({interval(accused, clean)})")
