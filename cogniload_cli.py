@@ -516,7 +516,7 @@ def gate(parser: Parser, words: Words) -> int:
     parser.usage = "cogniload gate BASE [NEW] --margin POINTS [options] [arguments of lm_eval run]"
     parser.epilog = (
         "Without NEW, two models answer fresh puzzles until a verdict: that of BASE, and the same "
-        "with the arguments given. Exit code: 0 no worse, 1 worse, 2 unknown, 3 undecided."
+        "with the arguments given. Exit code: 0 no worse, 1 worse, 2 wrong use, 3 undecided."
     )
     text = f"{RESULTS}, a samples file, or logs of Inspect"
     parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help=text)
