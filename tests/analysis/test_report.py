@@ -123,7 +123,7 @@ def test_the_demo_s_every_number_can_be_recomputed_from_its_csv(tmp_path):
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     carried, cause, better, _, planted, planted_cause, _ = ran.stdout.splitlines()[-7:]
-    ends = re.compile(r"^\S+: .*?(\d+) .* interval (\d+) to (\d+)\.$")
+    ends = re.compile(r"^\S+: .* at (\d+) statements \((\d+) to (\d+)\): ECL50")
     value, low, high = map(int, ends.match(carried).groups())
     assert low < value < high <= 1.25**2 * low
     assert cause.startswith("  It fails because of ")
