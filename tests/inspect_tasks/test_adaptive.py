@@ -28,7 +28,7 @@ def run(folder, respond=respond_by_capacity, **settings):
         return output
 
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
-    task = tasks.cogniload_adaptive(budget=BUDGET, at=AT, N=N)
+    task = tasks.cogniload_adaptive(budget=BUDGET, at=AT.split(","), N=N)  # as -T reads it
     with random_state_put_back():
         (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none", **settings)
     return log

@@ -451,6 +451,7 @@ class Adaptive:
                 ends = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", str(span))
                 until[name] = [int(ends[1]), int(ends[2])] if ends else span
         if at is not None:
+            at = ",".join(at) if isinstance(at, list) else at  # as Inspect reads -T at=d=1,rho=50
             held = re.findall(r"(?:^|,)(\w+)=(\d{1,9}(?:\.\d{1,9})?)(?=,|$)", str(at))
             if not self.holds or ",".join(map("=".join, held)) != at:
                 allowed = "loads such as d=1,rho=50" if self.holds else "left out for this task"
