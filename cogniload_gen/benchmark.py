@@ -292,7 +292,7 @@ class Benchmark(ABC):
         """Return a response cut at its first wrong step: kept, corrected, and before it.
 
         With a `depth` from 0 to 1, a right response is cut near it: kept, and with a planted error.
-        Empty where that can't be done. ValueError for a benchmark of which no response can be cut.
+        Empty where that can't be done. ValueError for a benchmark whose responses can't be cut.
         """
         raise ValueError(f"no step of {self.title} can be repaired")
 

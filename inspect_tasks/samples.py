@@ -103,7 +103,7 @@ def make_rows(task: str, settings: Settings, parameters: Mapping[str, Any]) -> l
 
 
 def make_counter(task: str, parameters: Mapping[str, Any]) -> Counter:
-    """Return what counts prompts: the parameter `tokenizer`; the log says if there is none."""
+    """Return what counts the tokens of prompts: `tokenizer`, else an estimate, with a warning."""
     tokenizer = parameters.get("tokenizer")
     if tokenizer is None:
         log.warning("%s: prompts are estimated by their words: -T tokenizer=NAME counts them", task)
@@ -165,7 +165,7 @@ class Asking(SampleSource):
         return self._make(self.design.ask())
 
     async def next_samples(self) -> list[Sample] | None:
-        """Return the next batch; None where there is none."""
+        """Return the next batch, or None when the design is done."""
         left = self.design.ask()
         if any(puzzle in self._puzzles.values() for puzzle in left):
             log.warning("the design ends without the answers to %d puzzles", len(left))

@@ -144,3 +144,13 @@ def check_values(
     if not np.all(sound):
         wrong = frame[column][~np.asarray(sound)].tolist()[0]
         raise ValueError(f"{column} must be {allowed}, got {brief(wrong)}")
+
+
+def adaptive_models(frame: pd.DataFrame) -> list[str]:
+    """Return the models of a frame whose own answers chose their puzzles.
+
+    Their share of right answers is no accuracy: the choice decides it.
+    """
+    if "until" not in frame:
+        return []
+    return [*frame.loc[frame["until"].astype(bool), "model"].unique()]

@@ -62,15 +62,15 @@ def cut_at_error(text: str, row: Mapping) -> list[Cut]:
 def plant_error(text: str, row: Mapping, depth: float) -> list[Cut]:
     """Return a response without an error cut at a step: kept, and with one wrong value.
 
-    The statement is the one nearest to `depth`, a share of all, at which a value is told. The wrong
-    value is the one before, as if the statement were missed, if it changed; else another that the
-    puzzle names. Empty where the response has an error or is not read, or no step will do.
+    The statement is the one nearest to `depth`, a share of all, whose value the text gives. The
+    wrong value is the one before, as if the statement were missed, if it changed; else another that
+    the puzzle names. Empty where the response has an error or is not read, or no step will do.
     """
     steps, solution = _read(text, row), solve_steps(row["puzzle"])
     if not steps.read or steps.error:
         return []
     N = len(solution.statements)
-    # what is told of the last statement may be the answer's
+    # a value after the last statement may be the answer's
     for t in sorted(steps.told.keys() - {0, N}, key=lambda t: (abs(t - depth * N), t)):
         before, truth, told = _truth(solution, t - 1), _truth(solution, t), steps.told[t]
         for name in sorted(told, key=lambda name: before[name] == truth[name]):
@@ -107,7 +107,7 @@ def _end_of_sentence(text: str, place: int) -> int:
 
 
 def _step_of(text: str, t: int, steps: Steps, place: int) -> tuple[int, int]:
-    """Return where the text begins to tell a statement of which `place` tells a value, and its end.
+    """Return where the text of a statement begins and ends, if `place` is one of its values.
 
     It begins with the last sentence before that has its number, else with that of the value, behind
     the values of the statements before. It ends before those of later ones, else with a paragraph.
@@ -122,7 +122,7 @@ def _step_of(text: str, t: int, steps: Steps, place: int) -> tuple[int, int]:
 
 
 def _replace(text: str, start: int, told: Told, category: str, value: str) -> str:
-    """Return a text with another value where one is told, and with its article if it has one."""
+    """Return a text with another value at a place, and with its article if it has one."""
     before, after = text[:start], text[start + told.end - told.start :]
     old, new = (
         clauses("state", {category: each}).partition(each)[0].split()[-1]

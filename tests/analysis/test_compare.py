@@ -11,7 +11,8 @@ import pytest
 from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_run
 from refusals import assert_refused, refused
 
-from cogniload_analysis import compare_runs
+from cogniload_analysis import analyses, compare_runs
+from cogniload_analysis.compare.differences import comparison_sections
 from cogniload_analysis.compare.paired import adjust, puzzles_needed
 from cogniload_cli import main
 
@@ -199,6 +200,27 @@ def test_the_accuracy_of_an_adaptive_run_is_that_of_no_model(frame):
     assert [*measured.itertuples(index=False)] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert not [line for line in compared.conclusions if "b" in line.split() and "solves" in line]
     assert any("significant" in line and "b" in line.split() for line in compared.conclusions)
+
+
+@pytest.mark.parametrize("runs", [2, 4])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_report_compares_few_runs_in_words_and_more_in_a_table_or_adaptive_ones(runs, adaptive):
+    """In a table are all pairs; what was fitted is compared of neighbours in rank."""
+    easy = np.linspace(0.95, 0.3, len(CELLS))
+    models = [respond(f"m{run}", easy - 0.08 * run, puzzles=20) for run in range(runs)]
+    frame = pd.concat(models, ignore_index=True).assign(until='{"d": 1}' if adaptive else "")
+    (section,) = comparison_sections(frame, analyses.ANALYSES[0])
+    first, numbers = section.content
+    fits = next(table for table in numbers.content if table.name == "comparison_fits")
+    assert len(fits.data[["first", "second"]].drop_duplicates()) == runs - 1
+    if adaptive or runs == 2:
+        assert any(line.startswith("The ECL50 of") or "ECL50" in line for line in first)
+        assert any("solves" in line for line in first) != adaptive
+    else:
+        assert len(first.data) == runs * (runs - 1)
+        mirrored = first.data.set_index(["number", "column"])["difference"]
+        assert mirrored[1, 4] == -mirrored[4, 1] > 0
+        assert first.shown.shape == (runs, runs + 1)
 
 
 def test_what_can_not_be_compared_is_one_line(frame):

@@ -78,6 +78,7 @@ def rows_of(path):
         ("steps_third", (64, 43, 42, 40, 13, 0)),
         ("steps_fourth", (64, 50, 48, 45, 14, 0)),
         ("steps_layouts", (72, 40, 38, 37, 12, 0)),
+        ("steps_monologues", (40, 29, 27, 27, 7, 0)),
         ("steps_later_open", (48, 45, 45, 45, 12, 0)),
     ],
 )
@@ -88,7 +89,8 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
 
 
 @pytest.mark.parametrize(
-    "name", ["steps_later_sealed", "steps_third", "steps_fourth", "steps_layouts"]
+    "name",
+    ["steps_later_sealed", "steps_third", "steps_fourth", "steps_layouts", "steps_monologues"],
 )
 def test_the_page_has_the_sealed_figures(name):
     rows = [row for row in rows_of(DATA / f"{name}.jsonl") if not row.get("unreadable")]

@@ -27,7 +27,7 @@ from cogniload_gen.sample import read_ending
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
 PILOT = 64
 LEAST_REACH = 4
-"""The most N is at least so many times the least."""
+"""The most N is at least this many times the least."""
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
@@ -421,12 +421,7 @@ class Adaptive:
         return dict(zip((*self.knobs, "first_index"), puzzle, strict=True)) | {"num_puzzles": 1}
 
     def read_until(
-        self,
-        goal: object,
-        budget: object = None,
-        N: object = None,
-        at: object = None,
-        d: object = None,
+        self, goal: object, budget: Any = None, N: Any = None, at: Any = None, d: Any = None
     ) -> dict[str, Any]:
         """Return the settings of a design from words, checked.
 

@@ -26,7 +26,7 @@ from cogniload_analysis.display.tables import (
     text,
 )
 from cogniload_analysis.display.verdict import MUCH_CUT, show_level
-from cogniload_analysis.frame import Load
+from cogniload_analysis.frame import Load, adaptive_models
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
 
@@ -139,10 +139,6 @@ class Comparison:
             sentences += _say_measures(measures) if len(measures) else []
         return sentences
 
-    def __bool__(self) -> bool:
-        """Return whether the runs have anything in common."""
-        return len(self.accuracy) + len(self.measures) > 0
-
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
         loads = {load.name: load for load in self.loads}
@@ -165,8 +161,7 @@ class Comparison:
             for name in ("first", "second")
         )
         both = both.sort_values(["number", "column"], ignore_index=True)
-        caption = MATRIX_CAPTION
-        return Table(f"{prefix}matrix", both, caption, MATRIX, wide=True, heat=True)
+        return Table(f"{prefix}matrix", both, MATRIX_CAPTION, MATRIX, wide=True, heat=True)
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""
@@ -177,13 +172,14 @@ class Comparison:
 
 
 def compare_pairs_of_models(
-    frame: pd.DataFrame, analysis: Analysis, pairs: Pairs, *, fits: bool = True
+    frame: pd.DataFrame, analysis: Analysis, pairs: Pairs, *, fitted: Pairs | None = None
 ) -> Comparison:
     """Return the `Comparison` of pairs of models of a benchmark's frame, one row per response.
 
     Puzzles are the same if their ids are, and the generator's version where the frame has it. A
     puzzle counts once, whatever its number of attempts. Pairs with nothing in common are left out,
-    and so is the accuracy of an adaptive run, whose puzzles its own answers chose.
+    and so is the accuracy of adaptive runs. `fitted` are the pairs whose measures are compared: all
+    unless given.
     """
     frame = frame.assign(
         id=name_puzzles(frame),
@@ -204,31 +200,33 @@ def compare_pairs_of_models(
     compared = [*accuracy[["first", "second"]].drop_duplicates().itertuples(index=False)]
     uncut = pd.DataFrame([_compare_uncut(frame, pair, loads) for pair in compared])
     accuracy = accuracy.join(uncut.set_index(accuracy.index[overall]))
-    chosen = frame["model"][frame["until"] != ""].unique() if "until" in frame else ()
-    accuracy = accuracy[~accuracy[["first", "second"]].isin([*chosen]).any(axis=1)]
+    accuracy = accuracy[~accuracy[["first", "second"]].isin(adaptive_models(frame)).any(axis=1)]
     overall = accuracy["load"] == ""
     parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
-    measures = _adjust(analysis.compare(frame, compared)) if fits else pd.DataFrame()
+    compared = [pair for pair in compared if fitted is None or pair in fitted]
+    measures = _adjust(analysis.compare(frame, compared))
     return Comparison(pd.concat(parts, ignore_index=True), measures, analysis.loads)
 
 
 def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """Return what a report says of its models side by side; nothing where none can be compared.
 
-    Each two of a few models are compared in words, and of up to MOST_MODELS in a table; of more
-    only neighbours in rank.
+    Each two of a few models are compared in words. Of more, up to MOST_MODELS, the accuracies of
+    each two stand in a table, and what was fitted is compared for neighbours in rank; of still more
+    models, neighbours alone are compared. Adaptive runs, which have no accuracy, are in words.
     """
     ranked = frame.groupby("model", observed=True)["correct"].mean()
     models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
     few, many = len(models) <= FEW_MODELS, len(models) > MOST_MODELS
-    pairs = pairwise(models) if many else combinations(models, 2)
-    comparison = compare_pairs_of_models(frame, analysis, [*pairs], fits=few or many)
-    if not comparison:
+    neighbours, every = [*pairwise(models)], [*combinations(models, 2)]
+    pairs, fitted = neighbours if many else every, every if few else neighbours
+    comparison = compare_pairs_of_models(frame, analysis, pairs, fitted=fitted)
+    if comparison.accuracy.empty and comparison.measures.empty:
         return []
     numbers = Section("The comparison in numbers", comparison.tables(analysis.prefix), folded=True)
-    matrix = comparison.matrix(models, analysis.prefix)
-    content = [comparison.conclusions if few or many else matrix, numbers]
-    return [Section("Side by side", content, "side-by-side", link="Side by side")]
+    in_words = few or many or comparison.overall.empty
+    first = comparison.conclusions if in_words else comparison.matrix(models, analysis.prefix)
+    return [Section("Side by side", [first, numbers], "side-by-side", link="Side by side")]
 
 
 def name_puzzles(frame: pd.DataFrame) -> pd.Series:

@@ -26,7 +26,7 @@ MOST_FLIPS, LARGEST_BET = 0.5, 0.9
 # A difference that changed by more standard errors during the run is worth a sentence.
 SURPRISE = 2.58
 
-# No run goes on for so many times its puzzles.
+# No run goes on for that many times its puzzles.
 FAR = 1e6
 
 

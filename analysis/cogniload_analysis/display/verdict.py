@@ -7,7 +7,7 @@ import pandas as pd
 
 from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display.page import Verdict
-from cogniload_analysis.frame import Load
+from cogniload_analysis.frame import Load, adaptive_models
 from cogniload_analysis.matters import Effect, breaking
 from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 
@@ -21,7 +21,13 @@ def show_level(load: Load, level: float) -> str:
 
 
 def say_solved(frame: pd.DataFrame, cut: float) -> str:
-    """Say how many puzzles a model solves, and the share of its responses that limits `cut`."""
+    """Say how many puzzles a model solves, and the share of its responses that limits `cut`.
+
+    The accuracy of an adaptive run is left out: its own answers chose the puzzles.
+    """
+    if adaptive_models(frame):
+        limited = f" A limit cut {100 * cut:.1f} % of its responses (Overflow)." * (cut > 0)
+        return f"An adaptive run of {len(frame):,} puzzles, whose accuracy is no result.{limited}"
     correct, responses = int(frame["correct"].sum()), len(frame)
     low, high = wilson_interval(correct, responses, CONFIDENCE)
     chance = frame["chance"].mean() if "chance" in frame else math.nan

@@ -36,7 +36,7 @@ def compare_runs(frame: pd.DataFrame) -> Comparison:
             f"{', '.join(models) or 'no responses'}"
         )
     comparison = compare_pairs_of_models(frame, analysis, [*combinations(models, 2)])
-    if not comparison:
+    if comparison.accuracy.empty and comparison.measures.empty:
         raise ValueError(f"{' and '.join(models)} have no puzzle and no loads in common")
     return comparison
 

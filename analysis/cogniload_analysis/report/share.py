@@ -7,6 +7,7 @@ import yaml
 
 from cogniload_analysis import analyses
 from cogniload_analysis.compare.why import is_twin
+from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_analysis.stats import clustered_interval
@@ -28,7 +29,7 @@ def share_results(
         rows = frame[~is_twin(frame["id"])]
         if (models := rows["model"].nunique()) != 1:
             raise ValueError(f"{name}: results of one model are shared at a time, got {models}")
-        if rows["until"].astype(bool).any():
+        if adaptive_models(rows):
             raise ValueError(
                 f"{name}: an adaptive run can't be shared: it chose its puzzles by the answers, so "
                 "its accuracy says nothing of the model"

@@ -24,7 +24,7 @@ from cogniload_gen.never_written import without_keys
 from cogniload_gen.sample import LIMITS
 
 MOST_LEVELS = 10
-"""More levels of a load are told by their ends."""
+"""A load with more levels is shown by its two ends."""
 
 SETTINGS = read_words("cogniload_analysis", "settings")
 """Which settings name a run (data/settings.toml)."""

@@ -133,7 +133,7 @@ class Reader:
         self.columns: list[tuple[frozenset[str], str | None]] | None = None
         self.words: list[Word] = []
         self.kinds: list[str] = []
-        self.said: list[bool] = []
+        self.asserted: list[bool] = []
         self.voice = Voice()
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
@@ -230,7 +230,7 @@ class Reader:
         self.words, self.kinds = words, kinds + BEYOND
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
-        self.said = asserted(words, kinds)
+        self.asserted = asserted(words, kinds)
         self.voice = Voice(who or self.block.subject, bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
@@ -250,7 +250,7 @@ class Reader:
                 uncounted += 1
                 continue
             handler = handler_of(kind)
-            if handler and (self.said[i] or kind not in SETS.claiming):
+            if handler and (self.asserted[i] or kind not in SETS.claiming):
                 following = handler(i) or i + 1
                 uncounted += following - i - 1
             if kind in SETS.sets_apart:
@@ -401,7 +401,7 @@ class Reader:
         if joined and block.named:
             block.named[-1] = block.named[-1][0] | {name}, denied
         else:
-            block.named.append((frozenset([name]), denied or not self.said[i]))
+            block.named.append((frozenset([name]), denied or not self.asserted[i]))
         self.recent = voice.who
         block.subject = voice.who
 
@@ -449,7 +449,7 @@ class Reader:
         role = "after"
         if mark == "arrow" and not (voice.quoted or voice.who):
             role = "left"
-        elif voice.quoted or not voice.who or not self.said[i]:
+        elif voice.quoted or not voice.who or not self.asserted[i]:
             role = "not" if mark == "cross" and not voice.quoted else "quoted"
         elif voice.negated or mark == "cross":
             role = "not"
@@ -648,7 +648,9 @@ def without_others(lines: list[Line], poi: str) -> list[Line]:
         last = numbers[-1] if numbers else last
         owners.add(owner)
     own = [line for owner, some in sections for line in some if owner in ("", poi)]
-    return [*own, *lines[-1:]] if apart and own[-1:] != lines[-1:] else own if apart else lines
+    if not apart:
+        return lines
+    return own if own[-1:] == lines[-1:] else [*own, *lines[-1:]]  # the last line may answer
 
 
 def cells_of(row: list[Word]) -> list[list[Word]]:
@@ -683,7 +685,7 @@ def asserted(words: list[Word], kinds: list[str]) -> list[bool]:
     """Which words of a sentence are asserted: not asked, supposed or planned (S5)."""
     if kinds[-1] == "question" or SETS.doubting.isdisjoint(kinds):
         return [kinds[-1] != "question"] * len(kinds)
-    said, until = list[bool](), NOBODY
+    asserts, until = list[bool](), NOBODY
     for word, kind in zip(words, kinds, strict=True):
         if not until and word.data in SETS.supposing:
             until = SETS.after_supposing
@@ -691,8 +693,8 @@ def asserted(words: list[Word], kinds: list[str]) -> list[bool]:
             until = SETS.after_asking
         elif kind in until:
             until = NOBODY
-        said.append(not until)
-    return said
+        asserts.append(not until)
+    return asserts
 
 
 def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, tuple[str, ...]]:

@@ -50,7 +50,7 @@ NOTHING = Facts([], [], [], None, 0.0, 0.0, False)
 
 
 class Return(NamedTuple):
-    """Where a text turns back, and the blocks that tell earlier statements anew then (S6)."""
+    """Where a text turns back, and the blocks that repeat earlier statements then (S6)."""
 
     start: int
     blocks: list[Block]
@@ -60,8 +60,8 @@ class Sorted(NamedTuple):
     """The blocks of a response by what they are about.
 
     `statements[t]` are those on statement t (0: the initial state), `final` the values of the final
-    state, `answer` the one of the last sentence. `returns[t]` is what is told again after
-    statement t.
+    state, `answer` the one of the last sentence. `returns[t]` is what the text
+    repeats after statement t.
     """
 
     statements: list[list[Block]]
@@ -152,7 +152,7 @@ def cites(block: Block, t: int, solution: Solution) -> bool:
 def sort_blocks(blocks: Sequence[Block], solution: Solution) -> Sorted:
     """The blocks by statement: those of the longest rising chain, else those outside it (S2).
 
-    Blocks by which the text goes back to mend what it told are no history (S6).
+    Blocks in which the text goes back to correct itself are no history (S6).
     """
     align(blocks, solution)
     attribute_to_poi(blocks, solution)
@@ -187,10 +187,10 @@ def answer_of(blocks: Sequence[Block], category: str) -> str | None:
 
 
 def go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
-    """Where a text goes back to tell anew what it told, by the statement after which it does.
+    """Where a text goes back to repeat earlier statements, by the statement after which it does.
 
     It does so in a block that is about an earlier statement, if it has taken something back before,
-    or if it tells another value than the one that it told first.
+    or if it gives another value than the one that it gave first.
     """
     chain = {id(b) for b in rising([b for b in blocks if b.tells and b.statements[0] >= 0], 1)}
     returns: dict[int, Return] = {}
@@ -212,7 +212,7 @@ def go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
 
 
 def rising(blocks: Sequence[Block], least: int = 0) -> list[Block]:
-    """The longest chain of blocks whose statements rise by at least so many each."""
+    """The longest chain of blocks whose statements rise by `least` or more each time."""
     ends: list[tuple[int, int]] = []
     index: list[int] = []
     parents: list[int] = []

@@ -25,8 +25,8 @@ MOST_RUNS = 12
 
 CAPTION = (
     "Runs of the same puzzles by the tokens that they spend. “Stopped there”: what the run with "
-    "the longest responses would solve, had each been stopped at a budget that spends as many. A "
-    "difference above 0 is a model that plans for its budget."
+    "the longest responses would solve, had each been stopped at a budget that spends as many. "
+    "Between levels of one model, a difference above 0 shows that it plans for its budget."
 )
 
 
@@ -89,6 +89,7 @@ def _beside(run: pd.DataFrame, longest: pd.DataFrame, capacity: Capacity) -> dic
     own, other = (rows.groupby("id")["correct"].mean().astype(float) for rows in (run, stopped))
     difference = compare_means((own - other).to_numpy())
     low, high = clustered_interval(own.to_numpy())
+    other_capacity = capacity if run is longest else fit_run(stopped)[1]
     least, most = capacity.asked_N
     return {
         "tokens_per_needle": run["response_tokens"].sum() / run["needles"].sum(),
@@ -100,7 +101,7 @@ def _beside(run: pd.DataFrame, longest: pd.DataFrame, capacity: Capacity) -> dic
         "difference_low": difference.low,
         "difference_high": difference.high,
         **name_ends("ECL50", capacity.ECL50),
-        **name_ends("stopped_ECL50", fit_run(stopped)[1].ECL50),
+        **name_ends("stopped_ECL50", other_capacity.ECL50),
         "min_tested": least,
         "max_tested": most,
     }
@@ -110,7 +111,8 @@ def find_budget(tokens: np.ndarray, mean: float) -> float:
     """Return the budget at which responses, stopped there, have a mean number of tokens."""
     ends = np.concatenate([[0], np.sort(tokens)])
     longer = np.arange(len(tokens), 0, -1)  # the responses that a little more budget lengthens
-    return float(np.interp(mean, np.cumsum([0, *np.diff(ends) * longer]) / len(tokens), ends))
+    means = np.cumsum([0, *np.diff(ends) * longer]) / len(tokens)
+    return round(float(np.interp(mean, means, ends)), 6)  # no response is stopped by an ulp
 
 
 def draw_effort(table: pd.DataFrame) -> Figure:

@@ -31,6 +31,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
 from cogniload_analysis.display.page import Section, Verdict
+from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.published import published_table
 from cogniload_analysis.samples.stop_reasons import ending_table
@@ -267,11 +268,8 @@ def overview_table(
     table = pd.DataFrame(rows)
     own = ranked.loc[table["model"]]
     perfect = (table["covers"] & table["accuracy"].eq(1)).set_axis(own.index)
-    if "until" in frame:  # whose own answers chose the puzzles
-        adaptive = table["model"].isin(frame["model"][frame["until"] != ""].unique())
-        table.loc[adaptive, ["accuracy", "low", "high", "acc_uncut", "acc_least", "acc_most"]] = (
-            math.nan
-        )
+    shares = ["accuracy", "low", "high", "acc_uncut", "acc_least", "acc_most"]
+    table.loc[table["model"].isin(adaptive_models(frame)), shares] = math.nan
     table = rank_runs(own, perfect).reset_index(drop=True).join(table)
     order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
     return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
@@ -393,12 +391,6 @@ def describe_verdict(
     `first_error` says the commonest one, if it is known.
     """
     headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
-    if math.isnan(row["accuracy"]):
-        chosen = (
-            f"Its own answers chose the {row['responses']:,} puzzles, whose accuracy is no result."
-        )
-        cut = f" A limit cut {100 * row['cut_share']:.1f} % of its responses (Overflow)."
-        solved = chosen + cut * (row["cut_share"] > 0)
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
         most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
         if math.isnan(row["accuracy"]):
