@@ -26,7 +26,7 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     The accuracy of an adaptive run is left out: its own answers chose the puzzles.
     """
     if adaptive_models(frame):
-        limited = f" A limit cut {100 * cut:.1f} % of its responses (Overflow)." * (cut > 0)
+        limited = f" A limit cut {100 * cut:.1f} % of its responses (Overflow)." * bool(cut > 0)
         return f"An adaptive run of {len(frame):,} puzzles, whose accuracy is no result.{limited}"
     correct, responses = int(frame["correct"].sum()), len(frame)
     low, high = wilson_interval(correct, responses, CONFIDENCE)
