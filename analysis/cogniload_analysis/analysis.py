@@ -95,6 +95,10 @@ class Analysis(ABC):
         """Return where a response with a row of the frame breaks; None where that is unknown."""
         return None
 
+    def find_needles(self, puzzle: str) -> list[tuple[int, int]]:
+        """Return the places in a puzzle's text that its answer depends on, as far as known."""
+        return []
+
     @property
     def reading(self) -> str:
         """How the numbers of its part of the report are read, as items of an HTML list."""

@@ -90,6 +90,13 @@ class Solution:
         """All values that the text tells: of the people, and in the statements."""
         return [*self.states[0].values(), *(part for pair in self.statements for part in pair)]
 
+    @property
+    def needles(self) -> list[bool]:
+        """Whether each statement applies to the PoI."""
+        before = (people[self.poi] for people in self.states)
+        asked = zip(before, self.statements, strict=False)  # the last state is before none
+        return [conditions.items() <= state.items() for state, (conditions, _) in asked]
+
 
 def is_cogniload(text: str) -> bool:
     """Tell whether a text has a numbered statement, so that `solve` is its solver."""

@@ -35,11 +35,7 @@ class SimulatedModel(LM):
 
     def _trace(self, puzzle: str) -> str:
         solution, key = solve_steps(puzzle), address_key("simulated", puzzle)
-        before = (people[solution.poi] for people in solution.states)
-        hay = sum(
-            not conditions.items() <= state.items()
-            for state, (conditions, _) in zip(before, solution.statements, strict=False)
-        )
+        hay = solution.needles.count(False)
         solved = 1 / (1 + (hay / self.half_at) ** 2)
         distracted = np.random.default_rng(key).random() > solved
         return write_trace(puzzle, key, "intruded" if distracted else "none").response

@@ -12,7 +12,7 @@ from cogniload_analysis.cogniload.loads import (
     read_loads,
 )
 from cogniload_analysis.cogniload.report import report_cogniload
-from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break
+from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break, find_needles
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.display.page import Findings
 from cogniload_analysis.samples.read import Paths, read_benchmarks
@@ -30,6 +30,7 @@ class CogniLoadAnalysis(Analysis):
     describe_load = staticmethod(describe_load)
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(find_break)
+    find_needles = staticmethod(find_needles)
     package = "cogniload_analysis.cogniload"
     meanings = MEANINGS
     loads = LOADS

@@ -22,9 +22,13 @@ from cogniload_analysis.cogniload.sections.ranking import (
     tabulate_overview,
 )
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
+from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.display.verdict import MUCH_CUT
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
+
+MOST_IN_A_FIGURE = 40
+"""Models that a reader can tell apart in one of the paper's figures, which have 22."""
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -44,9 +48,12 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     several = len(frame[loads].drop_duplicates()) > 1
     # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
     curved = [model for model in fitted if model not in adaptive_runs] if several else []
-    fits = {m: draw_fit(m, responses[m], glms[m], f"fit_{names[m]}") for m in curved}
-    figures = draw_paper(frame[frame["model"].isin(curved)]) if curved else []
-    breaking, first_errors = breaks_section(frame, names)
+    many = len(responses) > MOST_WITH_ENDS
+    drawn = [] if many else curved
+    fits = {m: draw_fit(m, responses[m], glms[m], f"fit_{names[m]}") for m in drawn}
+    legible = 0 < len(curved) <= MOST_IN_A_FIGURE
+    figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
+    breaking, first_errors = breaks_section(frame, names, drawn=not many)
     adaptive, curves = adaptive_section(adaptive_runs, names)
     ranking = ranking_table(glms, capacities)
     shares = ending_table(frame).set_index("model")["cut_share"]
@@ -76,4 +83,4 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         *budgets_sections(frame),
         errors_section(frame),
     ]
-    return Findings(sections, verdicts, [runs, *figures[:1]])
+    return Findings(sections, verdicts, [runs, *([] if many else figures[:1])])

@@ -1,6 +1,7 @@
 """What CogniLoad's samples say of the answer that was read, and of where the reasoning breaks."""
 
 import math
+import re
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,9 @@ from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.first_error import Steps
 from cogniload_gen.files import MALFORMED
+
+STATEMENT = re.compile(r"^[ \t]*\d{1,9}[.):] .*", re.MULTILINE)
+"""A line of a puzzle that is a statement."""
 
 
 def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
@@ -75,6 +79,16 @@ def find_break(response: str, puzzle: Row, row: Any) -> Break | None:
     states = tuple((name_part(part), true[part], steps.taken[part]) for part in true)
     where = f"statement {t} ({say_kind(steps.error)})" if t else "the initial state"
     return Break(where, states, steps.place)
+
+
+def find_needles(puzzle: str) -> list[tuple[int, int]]:
+    """Return the places of the needles in a puzzle's text; none of a puzzle made elsewhere."""
+    try:
+        needles = solve_steps(puzzle).needles
+    except ValueError:
+        return []
+    lines = STATEMENT.finditer(puzzle)
+    return [line.span() for line, needle in zip(lines, needles, strict=False) if needle]
 
 
 def name_part(category: str) -> str:

@@ -416,6 +416,8 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     unknown = rows[rows["p_holm"].isna()]
     lacks = [unknown[name].isna() for name in ("first_value", "second_value")]
     for (first, second), mine in unknown.groupby(lacks):
+        if first == second and len(mine) < len(rows):
+            continue  # what both lack is no difference
         who = "either" if first == second else mine["first" if first else "second"].iloc[0]
         measures = ", ".join(dict.fromkeys(mine["measure"]))
         yield f"Not determined for {who}, so not compared: {measures}."

@@ -15,6 +15,9 @@ import pandas as pd
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 FAINT = "#999999"
 
+MOST_WITH_ENDS = 12
+"""Of more models, intervals would hide one another, and nobody looks through a figure each."""
+
 Values = Sequence[float] | np.ndarray | pd.Series
 
 
@@ -81,6 +84,11 @@ class Figure:
     legends: Literal["below", "inside"] = "below"
 
     kind: ClassVar = "figure"
+
+
+def set_whole(axes: Any) -> None:
+    """Have ticks along x at whole numbers alone."""
+    axes.locator_params(axis="x", integer=True, min_n_ticks=1)
 
 
 def shorten_name(model: str) -> str:

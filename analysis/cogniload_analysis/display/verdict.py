@@ -96,7 +96,7 @@ def say_wrong(frame: pd.DataFrame, meanings: Mapping[str, str]) -> str:
     if wrong.empty:
         return "No response is wrong."
     name, counts = wrong.index[0], f"{wrong.iloc[0]:,} of {wrong.sum():,}"
-    return f"The commonest wrong outcome is {name} ({meanings.get(name, name)}): {counts}."
+    return f"The commonest wrong outcome, {counts}: {meanings.get(name, name)} ({name})."
 
 
 def summarise(verdicts: Sequence[Verdict]) -> list[str]:

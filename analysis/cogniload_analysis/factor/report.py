@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.display import verdict
-from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
 from cogniload_analysis.display.tables import (
     ACCURACY,
@@ -62,7 +62,8 @@ def report_factor(
             middle = (mine["N"].min() + mine["N"].max()) / 2
             phrases = contexts.say_modes(own, middle) + phrases
             each = {at: fit for at, fit in curves.items() if at[:2] == (model, suite)}
-            figure = decays.draw_model(each, f"factor_{suite}_{name_file(number, model)}")
+            if len(pairs) <= MOST_WITH_ENDS:
+                figure = decays.draw_model(each, f"factor_{suite}_{name_file(number, model)}")
         title = f"{model}, {suite} suite"
         shown: list[Any] = [[*sentences, *phrases], figure]
         models.append(Section(title, [*filter(None, shown)]))
@@ -92,13 +93,10 @@ def report_factor(
 def describe_verdict(
     name: str, frame: pd.DataFrame, headline: str, figure: Figure | None
 ) -> Verdict:
-    """Return what the first screen says of a model in a suite, by its responses in `frame`.
-
-    Without a `figure`, the model solved nothing.
-    """
+    """Return what the first screen says of a model in a suite, by its responses in `frame`."""
     effects = load_effects(frame, [COMPLEXITY_LOAD, CONTEXT])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    breaks = verdict.say_breaks(effects) if figure and effects else ""
+    breaks = verdict.say_breaks(effects) if frame["correct"].any() and effects else ""
     sentences = [verdict.say_solved(frame, cut), verdict.say_wrong(frame, MEANINGS)]
     return Verdict(name, headline, sentences, figure, breaks)
 
@@ -116,7 +114,7 @@ def errors_section(frame: pd.DataFrame) -> Section:
             **ACCURACY,
             "acc_uncut": ("Acc, uncut [%]", percent),
             "overflow": ("Overflow [%]", percent),
-            **{outcome.value: outcome.value.replace("_", "-") for outcome in FactorOutcome},
+            **{outcome.value: outcome.value for outcome in FactorOutcome},
             "prompt_tokens_mean, prompt_tokens_p90": ("Prompt", tokens),
             "response_tokens_mean, response_tokens_p90": ("Output", tokens),
         },

@@ -1,5 +1,6 @@
 """Examples of responses: the puzzle, the response's end and the bucket."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.samples.files import read_line
+from cogniload_analysis.samples.files import read_line, read_lines
 from cogniload_gen.benchmark import Score
 from cogniload_gen.files import MALFORMED, show_controls
 from cogniload_gen.reasoning import split, whole
@@ -22,17 +23,26 @@ from cogniload_gen.sample import (
 FAILURES, SUCCESSES = 10, 4
 # Multiples of the golden ratio fill an interval evenly, however many there are.
 GOLDEN = 0.6180339887
-RESPONSE_END = 1500
+RESPONSE_END, AROUND = 1500, 500
+"""Characters shown of a response's end, and on both sides of what is marked before it."""
+MOST_LISTED, LISTED_END = 3000, 300
+"""Responses that a page lists by cell, and the characters of each."""
 # A puzzle of 128K tokens is shown by its two ends.
 PUZZLE_END = 20_000
 # A line of a response may be endless.
 STEP_LENGTH = 200
 
 Part = tuple[str, str]
-"""Some text of a response, and its mark: "" for none, "evidence" or "step"."""
+"""Some text, and its mark: "" for none, "evidence", "step", "needle", or "gap" in place of text."""
+
+Place = tuple[int, int]
+"""Where something stands in a text: from, and up to."""
+
+Mark = tuple[str, Place]
+"""A mark, and where it is."""
 
 Example = dict[str, Any]
-"""A response as the page shows it: texts, the response's end in parts, and where it breaks."""
+"""A response as the page shows it: puzzle, reasoning and response in parts, and its break."""
 
 
 def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list[Example]:
@@ -59,17 +69,15 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
     text = whole(apart.response, told.text)
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
-    if len(texts["puzzle"]) > 2 * PUZZLE_END:
-        texts["puzzle"] = (
-            f"{texts['puzzle'][:PUZZLE_END]}\n\n[…]\n\n{texts['puzzle'][-PUZZLE_END:]}"
-        )
+    puzzle = texts.pop("puzzle")
     scored = score_again(sample)
     texts["why"] = scored.explanation if scored else ""
     broken = None if told.hidden else analysis.find_break(text, sample["doc"], row)
-    shift = len(text) - len(apart.response) - apart.start
-    first, last = (scored and scored.evidence) or (0, 0)
-    marks = {"evidence": (first + shift, last + shift) if last else (0, 0)}
-    marks["step"] = find_step(text, broken)
+    start = len(text) - len(apart.response)
+    shift, (first, last) = start - apart.start, (scored and scored.evidence) or (0, 0)
+    marks = [("step", find_step(text, broken)), ("evidence", (first + shift, last + shift))]
+    ends = (0, PUZZLE_END), (max(PUZZLE_END, len(puzzle) - PUZZLE_END), len(puzzle))
+    needles = [("needle", place) for place in analysis.find_needles(puzzle)]
     return {name: show_controls(text) for name, text in texts.items()} | {
         "kind": "example",
         "name": f"{analysis.prefix}response-{row.Index}",
@@ -79,26 +87,39 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
         "bucket": row.outcome,
         "meaning": analysis.meanings.get(row.outcome, row.outcome),
         "ending": row.cut_by or row.ending,
-        "omitted": max(0, len(text) - RESPONSE_END),
-        "parts": [(show_controls(part), mark) for part, mark in split_end(text, marks)],
+        "puzzle": mark_text(puzzle, ends, needles),
+        "reasoning": show_end(text[:start], marks),
+        "parts": show_end(text, marks, start),
         "where": broken.where if broken else "",
         "states": [tuple(map(show_controls, state)) for state in broken.states] if broken else [],
     }
 
 
-def split_end(response: str, marks: dict[str, tuple[int, int]]) -> list[Part]:
-    """Return the shown end of a response in parts; where two marks meet, the first one holds.
+def show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[Part]:
+    """Return the end of a text, from `start` on, and what stands around its marks, in parts."""
+    kept = [(name, place) for name, place in marks if start <= place[0] < place[1] <= len(text)]
+    windows = [(max(start, len(text) - RESPONSE_END), len(text))]
+    windows += [(max(start, first - AROUND), last + AROUND) for _, (first, last) in kept]
+    return mark_text(text, windows, kept, start)
 
-    `marks` are places in the response by their name. What begins before the shown end is not
-    marked.
-    """
-    start = max(0, len(response) - RESPONSE_END)
-    kept = {name: place for name, place in marks.items() if start <= place[0] < place[1]}
-    edges = sorted({start, len(response), *(edge for place in kept.values() for edge in place)})
+
+def mark_text(
+    text: str, windows: Sequence[Place], marks: Sequence[Mark], start: int = 0
+) -> list[Part]:
+    """Return the windows of a text in parts, from `start` on; where marks meet, the first holds."""
+    places = [*windows, *(place for _, place in marks), (start, len(text))]
+    edges = sorted({min(edge, len(text)) for place in places for edge in place})
     parts: list[Part] = []
+    left_out = 0
     for first, last in pairwise(edges):
-        over = [name for name, place in kept.items() if place[0] <= first < place[1]]
-        parts.append((response[first:last], over[0] if over else ""))
+        if not any(low <= first < high for low, high in windows):
+            left_out += last - first
+            continue
+        if left_out:
+            parts.append((f"[… {left_out:,} characters …]\n", "gap"))
+            left_out = 0
+        over = [name for name, place in marks if place[0] <= first < place[1]]
+        parts.append((show_controls(text[first:last]), over[0] if over else ""))
     return parts
 
 
@@ -110,6 +131,30 @@ def find_step(response: str, broken: Break | None) -> tuple[int, int]:
     after = response.find("\n", at, most)
     first = max(at - STEP_LENGTH, response.rfind("\n", 0, at) + 1, 0)
     return first, min(most, len(response)) if after < 0 else after
+
+
+def list_responses(frame: pd.DataFrame, analysis: Analysis) -> list[list[str]]:
+    """Return the responses of a frame as the page lists those of a cell; none of very many.
+
+    Each is its place in the frame, the model, the levels of the loads, the puzzle's id, the outcome
+    in words and the first error, and how the response ends.
+    """
+    if len(frame) > MOST_LISTED:
+        return []
+    ends = {
+        place: split(read_responses(score_attempts(sample)[take])[0]).response[-LISTED_END:]
+        for file, rows in frame.groupby("file", observed=True)
+        for place, take, sample in zip(
+            rows.index, rows["take"], read_lines(str(file), rows["offset"]), strict=True
+        )
+    }
+    levels = [load.scale(frame[load.name]).map(load.show) for load in analysis.loads]
+    outcome = frame["outcome"].astype(str).replace(dict(analysis.meanings))
+    outcome = outcome.mask(frame["correct"].astype(bool), "right")
+    error = frame["error"] if "error" in frame else [""] * len(frame)
+    columns = [frame.index, frame["model"], *levels, frame["id"], outcome, error]
+    rows = zip(*columns, (ends[place] for place in frame.index), strict=True)
+    return [[show_controls(str(text)) for text in row] for row in rows]
 
 
 def score_again(sample: Sample) -> Score | None:

@@ -13,7 +13,12 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
 from cogniload_analysis.frame import Load
-from cogniload_analysis.report.examples import FAILURES, SUCCESSES, pick_responses
+from cogniload_analysis.report.examples import (
+    FAILURES,
+    SUCCESSES,
+    list_responses,
+    pick_responses,
+)
 from cogniload_analysis.report.why import add_causes, explain_models, repair_sections, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
@@ -31,7 +36,8 @@ class Part:
     """A benchmark's part of the report, which `part.html` shows.
 
     `header` says what was run, when and of which version, `overview` is what the first screen shows
-    of several models, `cells` the counts behind every number, and `warnings` what may mislead.
+    of several models, `cells` the counts behind every number, `warnings` what may mislead, and
+    `responses` those of `list_responses`.
     """
 
     analysis: Analysis
@@ -41,6 +47,7 @@ class Part:
     sections: Sequence[Section]
     warnings: Sequence[str]
     cells: pd.DataFrame
+    responses: Sequence[Sequence[str]]
 
     @property
     def tables(self) -> dict[str, tb.Table]:
@@ -65,7 +72,10 @@ def build_part(
 
     `price` as for `write_report`.
     """
-    runs = run_table(frame, analysis.loads, price)
+    if price:
+        spent = frame[["spent_prompt_tokens", "spent_response_tokens"]].to_numpy(float)
+        frame = frame.assign(cost=spent @ price / 1e6)
+    runs = run_table(frame, analysis.loads)
     once = run_table(drop_twins(frame), analysis.loads)  # twins are no further attempts
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
@@ -86,12 +96,13 @@ def build_part(
     loads = (load.name for load in analysis.loads)
     return Part(
         analysis=analysis,
-        header=describe_runs(runs),
+        header=describe_runs(runs, once),
         verdicts=add_causes(findings.verdicts, explained),
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed],
         cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
+        responses=list_responses(frame, analysis),
     )
 
 
@@ -119,19 +130,18 @@ def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
 # --- What was run --------------------------------------------------------------------------------
 
 
-def run_table(
-    frame: pd.DataFrame, loads: Sequence[Load], price: tuple[float, float] | None = None
-) -> pd.DataFrame:
-    """Return what was run: a row for each file of samples, with its grid, seeds and tokens.
+def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
+    """Return what was run: a row for each file of samples, with its grid, seeds, tokens and cost.
 
-    Its cost is there at a `price` of a million tokens of prompts and of responses.
+    There is a cost if the frame has that of each response.
     """
     about = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
     about.append("lost")
     runs = frame.groupby([*about, "run"], observed=True)
     rows = []
     for run, responses in runs:
-        spent = responses[["spent_prompt_tokens", "spent_response_tokens"]].sum(skipna=False)
+        counted = ["spent_prompt_tokens", "spent_response_tokens", *["cost"] * ("cost" in frame)]
+        spent = responses[counted].sum(skipna=False)
         cell = responses.groupby([load.name for load in loads], observed=True).size()
         rows.append(
             dict(zip(about, run[:-1], strict=True))
@@ -140,18 +150,22 @@ def run_table(
             | {"responses": len(responses), "cells": len(cell)}
             | {"fewest_in_a_cell": cell.min(), "most_in_a_cell": cell.max()}
             | spent.to_dict()
-            | ({"cost": spent.to_numpy() @ price / 1e6} if price else {})
         )
     return pd.DataFrame(rows)
 
 
-def describe_runs(runs: pd.DataFrame) -> str:
-    """Return which tasks were run, how often and when, by rows of `run_table`, in a line."""
-    tasks, dates = runs["task"].unique(), sorted({*runs["date"].astype(str).str[:10]} - {""})
+def describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
+    """Return what was run, how and when, in a line, by rows of `run_table`, also without twins."""
+    tasks, dates = once["task"].unique(), sorted({*once["date"].astype(str).str[:10]} - {""})
     what = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
-    counts = f"{len(runs)} run{'s' * (len(runs) > 1)}, {runs['responses'].sum():,} responses"
+    counts = f"{len(once)} run{'s' * (len(once) > 1)}, {once['responses'].sum():,} responses"
+    if twins := runs["responses"].sum() - once["responses"].sum():
+        counts += f" and {twins:,} to twins"
     when = " to ".join(dict.fromkeys(dates[:1] + dates[-1:])) or "no date"
-    return f"{what}: {counts}, {when}. Made by cogniload {__version__}."
+    alike = [once[name].unique() for name in ("decoding", "generator_version")]
+    how, version = (each[0] if len(each) == 1 else "" for each in alike)
+    parts = [f"{what}: {counts}", when, how, f"puzzles of version {version}" * bool(version)]
+    return f"{'; '.join(filter(None, parts))}. Made by cogniload {__version__}."
 
 
 def run_columns(loads: Sequence[Load]) -> tb.Columns:

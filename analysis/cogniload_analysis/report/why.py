@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import fill
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -18,6 +19,14 @@ from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
 
+CHANGES = {
+    "again": "once more", "needles": "without hay", "tail": "as short, with hay",
+    "from": "without the beginning", "until": "without the end", "only": "that step alone",
+    "reminder": "with reminders", "question=first": "question first", "hay": "other hay",
+    "names": "other names", "context=0": "without filler", "order=solved": "in order",
+}  # fmt: skip
+"""The changes in words (docs/twins.md)."""
+
 EFFECTS_CAPTION = (
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
     "percentage points, with 95 % intervals. “Against” names what it is compared with."
@@ -25,7 +34,7 @@ EFFECTS_CAPTION = (
 EFFECTS: tb.Columns = {
     **tb.MODEL,
     "of": "Puzzles that",
-    "change": "Change",
+    "change": ("Change", lambda change: str(CHANGES.get(change, change))),
     "against": "Against",
     "puzzles": "Puzzles",
     "share": ("Turned [%]", tb.percent),
@@ -122,7 +131,8 @@ def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         series.append(Series(f"{of} before", places, share, low, high, joined=False))
 
     def name_changes(axes: Any) -> None:
-        axes.set_xticks(range(len(changes)), changes)
+        names = [fill(CHANGES.get(change, change), 14) for change in changes]
+        axes.set_xticks(range(len(changes)), names)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
     caption = f"Puzzles that {model} solves after one change, with 95 % intervals."

@@ -70,8 +70,8 @@ def tabulate_endings(frame: pd.DataFrame, prefix: str) -> Table:
         f"{prefix}endings",
         ending_table(frame),
         "How responses ended: by themselves, cut at an output limit below the budget or with the "
-        "window full, filtered by the server, or empty although nothing cut them. The outcome "
-        "max-context also counts empty ones, and what ended within 20 tokens of the budget.",
+        "window full, filtered by the server, or empty although nothing cut them. The outcome of "
+        "running out also counts empty ones, and what ended within 20 tokens of the budget.",
         {
             **MODEL,
             "responses": "Responses",

@@ -35,8 +35,7 @@ def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
     samples = rebuild_samples(published, knob)
     expected = published.sort_values(["model", knob], ignore_index=True)
     shown = outcomes_by(samples, knob, 4).shown
-    errors = ["ctx", "valid-logic", "poi-logic", "last-logic", "other"]
-    assert list(shown.columns) == ["Model", knob, "Samples", "Acc [%]", *errors]
+    assert list(shown.columns) == ["Model", knob, "Samples", "Acc [%]", *WRONG_OUTCOMES.values()]
     printed = shown.drop(columns="Model").astype(int).to_numpy()
     np.testing.assert_array_equal(printed, expected.drop(columns="model").to_numpy())
     assert len(shown) == {"d": 110, "N": 88}[knob]

@@ -8,15 +8,12 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
-from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
 from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE, PAPER_CONFIDENCE
-
-MOST_WITH_ENDS = 12
-"""Of more models, intervals would hide one another."""
 
 
 def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:

@@ -12,7 +12,7 @@ import pandas as pd
 from cogniload_analysis.cogniload.hazard import slip_rate, survival_curve
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
+from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, set_whole
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import enough_read
@@ -57,10 +57,12 @@ NO_READING = (
 )
 
 
-def breaks_section(frame: pd.DataFrame, names: Mapping[str, str]) -> tuple[Section, dict[str, str]]:
+def breaks_section(
+    frame: pd.DataFrame, names: Mapping[str, str], *, drawn: bool = True
+) -> tuple[Section, dict[str, str]]:
     """Return the section, and the commonest first error of each model in a sentence.
 
-    `names` are the ends of the figures' names.
+    `names` are the ends of the figures' names, of which there are none unless `drawn`.
     """
     parts: list[Content] = []
     kinds, sentences = {}, {}
@@ -77,7 +79,7 @@ def breaks_section(frame: pd.DataFrame, names: Mapping[str, str]) -> tuple[Secti
             sentences[model] = say_first_error(read)
             said = [f"{share}.", sentences[model] or "No error was found in any of them."]
             content = [[*said, *say_tracking(read)]]
-            content.append(draw_survival(model, f"breaks_{names[model]}", read))
+            content += [draw_survival(model, f"breaks_{names[model]}", read)] * drawn
             kinds[model] = kind_table(read)
         parts.append(Section(model, content))
     if frame["coverage"].isna().all():
@@ -112,6 +114,7 @@ def draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:
         ends = survival["low"], survival["high"]
         style = {"color": COLOURS[0], "alpha": 0.15, "linewidth": 0}
         axes.fill_between(statement, *ends, step="post", **style)
+        set_whole(axes)
         axes.set_ylim(-0.03, 1.03)
 
     # each share holds from its statement to the next one

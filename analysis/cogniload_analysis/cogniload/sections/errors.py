@@ -50,7 +50,7 @@ def outcomes_by(frame: pd.DataFrame, knob: str, number: int) -> tb.Table:
             **tb.load_columns(LOADS),
             "samples": "Samples",
             "accuracy_percent": ("Acc [%]", tb.form("{:.0f}")),
-            **{name: name.replace("_", "-") for name in WRONG_OUTCOMES},
+            **{name: outcome.value for name, outcome in WRONG_OUTCOMES.items()},
         },
     )
 

@@ -18,7 +18,7 @@ from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
-from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, describe_load
 from cogniload_analysis.cogniload.sections.thresholds import (
     CROSSING,
     PROJECTION,
@@ -32,7 +32,7 @@ from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
 from cogniload_analysis.display.page import Section, Verdict
 from cogniload_analysis.frame import adaptive_models
-from cogniload_analysis.matters import load_effects
+from cogniload_analysis.matters import breaking, load_effects
 from cogniload_analysis.published import published_table
 from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import CONFIDENCE
@@ -235,14 +235,20 @@ def overview_table(
     projection at other loads than the paper's means), covers (the paper's loads), cut_share,
     acc_uncut (of the responses that no limit cut), acc_least and acc_most (if all cut ones are
     wrong, and right), ECL50_most and ECL50_most_high (if all are right; infinite where accuracy
-    then no longer falls with N, and NaN for a model not in `lenient`) and response_tokens (mean).
+    then no longer falls with N, and NaN for a model not in `lenient`), breaks (the loads with
+    which accuracy falls, in words), response_tokens (mean), date (of the last run) and cost (of all
+    responses; NaN unless the frame has it).
     Ranks compare projections, or crossings where a model has no projection. The highest rank comes
     first, and the most accurate of the models without one.
     """
     ranked = ranking[ranking["source"] == HERE].set_index("model")
     counts = ranking[ranking["source"] != HERE].count()
     cut_shares = ending_table(frame).set_index("model")["cut_share"]
-    tokens = frame.groupby("model", observed=True)["response_tokens"].mean()
+    of_model = frame.assign(date=frame["date"].astype(str)).groupby("model", observed=True)
+    facts = of_model.agg({"response_tokens": "mean", "date": "max"})
+    total = partial(pd.Series.sum, skipna=False)
+    costs = of_model["cost"].agg(total) if "cost" in frame else math.nan
+    facts = facts.assign(cost=costs)
     uncut = frame["acc_uncut"]
     bounds = {"acc_uncut": uncut, "acc_least": uncut.fillna(0), "acc_most": uncut.fillna(1)}
     scores = pd.DataFrame(bounds).groupby(frame["model"], observed=True).mean()
@@ -261,7 +267,8 @@ def overview_table(
             | {"place": place, "place_worst": worst}
             | {"ranked": math.nan if math.isnan(place) else 1 + counts[name]}
             | {"covers": fit.covers_paper(glms[model].cells)}
-            | {"cut_share": cut_shares[model], "response_tokens": tokens[model]}
+            | {"cut_share": cut_shares[model], "breaks": _name_breaking(of_model.get_group(model))}
+            | facts.loc[model].to_dict()
             | scores.loc[model].to_dict()
             | _most(at["meaning"], (lenient or {}).get(model))
         )
@@ -273,6 +280,12 @@ def overview_table(
     table = rank_runs(own, perfect).reset_index(drop=True).join(table)
     order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
     return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
+
+
+def _name_breaking(responses: pd.DataFrame) -> str:
+    """Return the loads that break a model, the largest fall first."""
+    effects = breaking(load_effects(responses, LOADS))
+    return ", ".join(effect.load.heading.split()[0] for effect in effects) or "none known"
 
 
 def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
@@ -333,6 +346,7 @@ OVERVIEW: tb.Columns = {
     "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", show_interval),
     "ECL80, least_N, most_N": ("ECL80", show_length),
     "loads": "At",
+    "breaks": "Falls with",
     "place, place_worst, ranked": ("Place", _show_places),
     "accuracy": ("Acc [%]", tb.percent),
     "low, high": ("Acc, 95 %", tb.percent_interval),
@@ -340,7 +354,9 @@ OVERVIEW: tb.Columns = {
     "cut_share": ("Overflow [%]", tb.percent),
     "chance": ("Chance [%]", tb.percent),
     "response_tokens": ("Tokens", tb.thousands),
+    "cost": ("Cost", tb.number(2)),
     "responses": "Responses",
+    "date": ("Run", lambda date: date[:10]),
 }
 
 
@@ -354,8 +370,13 @@ BOUNDS: tb.Columns = {
 def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
     bounded = overview["ECL50_most"].notna().any()
-    columns = {**OVERVIEW, **BOUNDS} if bounded else OVERVIEW
-    by = "by ECL50, the N at which half of the puzzles are solved (ECL80: 80 %)"
+    columns, at = {**OVERVIEW, **BOUNDS} if bounded else {**OVERVIEW}, ""
+    if len(overview) > 1 and overview["loads"].nunique() == 1:
+        at = f" at {overview['loads'].iloc[0]}"
+        del columns["loads"]
+    if not overview["cut_share"].gt(0).any():
+        del columns["acc_uncut"]
+    by = f"by ECL50, the N at which half of the puzzles are solved{at} (ECL80: 80 %)"
     places = "its place among the published models. Ranks and places have 95 % intervals"
     caption = f"All runs, best first: {by}, with {places}."
     caption += " Overflow is the share of the responses that a limit cut"
@@ -391,6 +412,11 @@ def describe_verdict(
     `first_error` says the commonest one, if it is known.
     """
     headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
+    if len(frame[["d", "N", "rho"]].drop_duplicates()) == 1 and not row["at_chance"]:
+        load = describe_load(frame.iloc[0])
+        headline = f"Solves {100 * row['accuracy']:.0f} % of the puzzles at {load} "
+        headline += f"({100 * row['low']:.0f} to {100 * row['high']:.0f}). Puzzles of several N "
+        headline += "would tell at how many statements it solves half of them (ECL50)."
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
         most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
         if math.isnan(row["accuracy"]):

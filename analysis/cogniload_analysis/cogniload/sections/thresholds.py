@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     covers_grid,
@@ -30,7 +29,6 @@ from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, 
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
 from cogniload_analysis.cogniload.thresholds import (
-    UNKNOWN,
     LoadMeans,
     Threshold,
     Thresholds,
@@ -44,9 +42,6 @@ PROJECTION, CROSSING = "projection", "crossing"
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
 MISFIT = 0.01
 """Below this p, a fit counts as a misfit."""
-
-WIDE = 0.5
-"""An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1."""
 
 STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 
@@ -65,16 +60,15 @@ def thresholds_section(
     """
     thresholds = threshold_table(glms, capacities)
     content: list[Content] = [overview]
+    if len(thresholds):
+        content.append(tb.Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS))
     for model, glm in glms.items():
-        rows = thresholds[thresholds["model"] == model].to_dict("records")
-        said = [*map(say_threshold, rows), say_fit(glm)]
-        said += [f"Note: {flag}." for flag in notes.get(model, ())]
+        said = [say_fit(glm), *(f"Note: {flag}." for flag in notes.get(model, ()))]
         drawn = [figures[model]] if model in figures else []
         content.append(Section(model, [said, *say_problems(glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
     responses = {model: frame[frame["model"] == model] for model in glms if several}
     tables = [
-        tb.Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS),
         tb.Table("glm", glm_table(glms), GLM_CAPTION, GLM),
         tb.Table("aic", aic_table(responses), AIC_CAPTION, AIC),
         tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
@@ -244,51 +238,6 @@ def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
     """Return a threshold and the ends of its interval, in columns that begin with a name."""
     ends = {f"{name}_low": threshold.low, f"{name}_high": threshold.high}
     return {name: threshold.value} | ends
-
-
-def say_threshold(row: Mapping[Any, Any]) -> str:
-    """Say a row of `threshold_table` in words."""
-    name, status, note = row["threshold"], row["status"], row["note"]
-    if row["meaning"] == CROSSING:
-        return _say_crossing(row)
-    if status in ("not estimated", UNKNOWN):
-        return f"No {name} (projection): {note}."
-    if status != "crossing":
-        side = "More" if "above" in status else "Fewer"
-        why = "no NT50 (projection), with d and N at their means" + (f"; {note}" if note else "")
-        return f"{side} than half of the puzzles are solved, whatever the share of needles ({why})."
-    if name == "NT50" and row["high"] - row["low"] > WIDE:
-        value = f"about {100 * row['value']:.0f} %"
-        return f"NT50 (projection): {value}, but its interval is too wide to rely on it."
-    value, low, high = (tb.set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high"))
-    said = f"{name} (projection): {value} (95 % interval {low} to {high}, {row['method']}), "
-    side = "more" if row["rising"] else "fewer"
-    said += "with the other loads at their means. "
-    said += f"Above it, {side} than half of the puzzles are solved."
-    if not row["min_tested"] <= row["value"] <= row["max_tested"]:
-        tested = f"{row['min_tested']:g} to {row['max_tested']:g}"
-        said += f" It lies outside the {tested} that were tested."
-    return said
-
-
-def _say_crossing(row: Mapping[Any, Any]) -> str:
-    name = f"{row['threshold']} (crossing)"
-    if math.isnan(row["value"]):
-        if row["status"] == UNKNOWN:
-            return f"{name}: {row['status']}."
-        side = row["status"].removeprefix("always ")
-        return (
-            f"No {name}: at {row['loads']}, accuracy is {side} at every share of needles "
-            f"({row['note']})."
-        )
-    crossing = Threshold(row["value"], row["low"], row["high"])
-    unit = " statements" if row["threshold"] == "ECL50" else ""
-    interval = describe_interval(crossing, (row["min_tested"], row["max_tested"]), unit)
-    interval += f", at {row['loads']}"
-    if row["threshold"] != "NT50":
-        return f"{name}: {interval}."
-    moves = "rises" if row["rising"] else "falls"
-    return f"{name}: {interval}, where accuracy {moves}; {row['note']}."
 
 
 def say_fit(glm: LoadGLM) -> str:

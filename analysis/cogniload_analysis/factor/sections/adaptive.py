@@ -17,7 +17,7 @@ from cogniload_analysis.adaptive.section import (
     told_frame,
 )
 from cogniload_analysis.adaptive.section import say_run as say_any
-from cogniload_analysis.display.figures import Figure
+from cogniload_analysis.display.figures import Figure, set_whole
 from cogniload_analysis.display.page import Section, name_file
 from cogniload_analysis.factor.decay import CONDITION, by_condition
 from cogniload_analysis.factor.decay_design import PARAMETERS, DecayDesign
@@ -84,10 +84,6 @@ def draw_run(number: int, run: AdaptiveRun) -> Figure:
     told = told_frame(run.design)
     curve = run.estimate.over_N.rename(columns={"N": "level"})
     label, model = COMPLEXITY[run.about["suite"]], run.about["model"]
-    panel = curve_panel(told.assign(level=told["N"]), curve, label, _set_whole)
+    panel = curve_panel(told.assign(level=told["N"]), curve, label, set_whole)
     caption = f"Accuracy of {model} by N, at the puzzles of its adaptive run."
     return Figure(f"factor_adaptive_{name_file(number, model)}", caption, [panel])
-
-
-def _set_whole(axes: Any) -> None:
-    axes.locator_params(axis="x", integer=True, min_n_ticks=1)

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.figures import Figure, Panel, Series, Values
+from cogniload_analysis.display.figures import (
+    MOST_WITH_ENDS,
+    Figure,
+    Panel,
+    Series,
+    Values,
+    set_whole,
+)
 from cogniload_analysis.display.tables import (
     MISSING,
     Columns,
@@ -34,6 +41,7 @@ from cogniload_analysis.factor.loads import (
     describe_condition,
     label_context,
 )
+from cogniload_analysis.stats import wilson_interval
 
 Decays = Mapping[Condition, ComplexityDecay]
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
@@ -147,7 +155,7 @@ def say_decay(row: Mapping[Any, Any]) -> str:
 def draw_model(decays: Decays, name: str) -> Figure:
     """Draw the accuracies of one model in one suite by N, one series per context, and the fits."""
     model, suite = next(iter(decays))[:2]
-    labels = {condition: label_context(*condition[2:]) for condition in decays}
+    labels = {condition: f"context {label_context(*condition[2:])}" for condition in decays}
     caption = f"Accuracy of {model} by N ({suite} suite), by context; and the fits."
     return Figure(name, caption, [accuracy_panel(decays, labels), log_panel(decays, labels)])
 
@@ -165,14 +173,15 @@ def draw_suite(suite: str, decays: Decays) -> Figure:
 
 
 def accuracy_panel(decays: Decays, labels: Mapping[Condition, str]) -> Panel:
-    """Return the panel of the accuracies of one suite by N."""
-    series = [
-        Series(labels[condition], decay.points["N"], decay.points["accuracy"])
-        for condition, decay in decays.items()
-    ]
+    """Return the panel of the accuracies of one suite by N; of a few, with 95 % intervals."""
+    series, few = [], len(decays) <= MOST_WITH_ENDS
+    for condition, decay in decays.items():
+        N, share, total = (decay.points[name] for name in ("N", "accuracy", "responses"))
+        ends = wilson_interval(share * total, total) if few else ()
+        series.append(Series(labels[condition], N, share, *ends))
 
     def finish(axes: Any) -> None:
-        axes.locator_params(axis="x", integer=True, min_n_ticks=1)
+        set_whole(axes)
         axes.set_ylim(-0.03, 1.03)
 
     return Panel(series, COMPLEXITY[next(iter(decays))[1]], "Accuracy", finish=finish)
@@ -190,7 +199,7 @@ def log_panel(decays: Decays, labels: Mapping[Condition, str]) -> Panel:
     title = "" if any(len(line.x) for line in series) else "no accuracy lies in the range"
 
     def finish(axes: Any) -> None:
-        axes.locator_params(axis="x", integer=True, min_n_ticks=1)
+        set_whole(axes)
         axes.set_yscale("log")
         ticks = [tick for tick in TICKS if tick >= lowest]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])

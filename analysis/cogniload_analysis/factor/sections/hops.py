@@ -7,7 +7,7 @@ of the question is 2.4 edges from a number on average. So accuracy is shown by h
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.figures import Figure, Panel, series_by_model
+from cogniload_analysis.display.figures import Figure, Panel, series_by_model, set_whole
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import ACCURACY, Table, number, percent
 from cogniload_analysis.factor.decay import CONDITION
@@ -110,6 +110,6 @@ def draw_by_hops(by_hops: pd.DataFrame) -> list[Figure]:
     shortest = told.groupby("model", observed=True)["context"].transform("min")
     shown = told[told["context"] == shortest]
     series = series_by_model(shown, "hops", "accuracy", "low", "high")
-    panel = Panel(series, "Hops of the deepest variable", "Accuracy")
+    panel = Panel(series, "Hops of the deepest variable", "Accuracy", finish=set_whole)
     caption = "Accuracy by hops (symbolic suite), each model at its shortest context."
     return [Figure("factor_hops", caption, [panel])] * bool(told["accuracy"].any())
