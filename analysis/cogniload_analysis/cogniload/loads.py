@@ -17,7 +17,7 @@ LOADS = (
 LABELS = {
     "d": "Intrinsic difficulty d",
     "N": "Task length N (statements)",
-    "rho": "Needle-to-hay ratio ρ (%)",
+    "rho": "Share of needles ρ (%)",
 }
 """The labels of the loads' axes."""
 

@@ -14,7 +14,7 @@ from cogniload_analysis.compare.differences import name_puzzles
 from cogniload_analysis.compare.gate import Gate, gate
 from cogniload_analysis.compare.why import drop_twins
 from cogniload_analysis.samples.read import OnePath, read_benchmarks
-from cogniload_gen.files import whole_file
+from cogniload_gen.files import show_controls, whole_file
 
 SIDES = ["base", "new"]
 
@@ -29,6 +29,8 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     don't count. ValueError for several runs on a side, for two benchmarks, and as `gate` and
     `read_benchmarks` raise.
     """
+    if base == new:
+        raise ValueError(f"a gate takes two runs, base and new; got {base} twice")
     read = read_benchmarks({"base": base, "new": new}, analyses.ANALYSES, text=True)
     frames = [drop_twins(frame) for frame in read.values()]
     runs = [str(run) for frame in frames for run in frame["model"].unique()]
@@ -66,6 +68,7 @@ def write_junit(out: Path, found: Gate, flips: Flips) -> None:
     if found.exit_code:
         ElementTree.SubElement(case, "failure", message=found.lines[0])
     listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
-    ElementTree.SubElement(case, "system-out").text = "\n".join([*found.lines, *listed])
+    said = show_controls("\n".join([*found.lines, *listed]))
+    ElementTree.SubElement(case, "system-out").text = said
     with whole_file(out, force=True) as part:
         ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
