@@ -536,6 +536,8 @@ def gate(parser: Parser, words: Words) -> int:
     base, *new = arguments.runs
     if new and others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
+    if base in new:
+        raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
     if new:
         found, flips = gate_results(base, new, arguments.margin)
     else:
