@@ -10,7 +10,7 @@ import os
 import shlex
 import signal
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -42,11 +42,8 @@ NAMED_RESULTS = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
 class Parser(ArgumentParser):
     """A parser whose errors are one line with exit code 2, and whose options are spelled out.
 
-    An option of several words may have underscores in the place of dashes. A parser that
-    `takes_others` leaves the arguments that it does not know to another parser.
+    An option of several words may have underscores in the place of dashes.
     """
-
-    takes_others = False
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)  # --n is not --num-puzzles
@@ -90,6 +87,14 @@ def _number(text: str) -> int | float | str:
     return text
 
 
+class _Values(Action):
+    """Takes the numbers of a knob, with spaces or commas between them."""
+
+    def __call__(self, _parser: Any, namespace: Any, values: Any, _option: Any = None) -> None:
+        words = [word for value in values for word in value.split(",") if word]
+        setattr(namespace, self.dest, [_number(word) for word in words])
+
+
 def _by_label(results: Sequence[str]) -> dict[str, list[Path]]:
     """Return the paths of results by the label of LABEL=DIR; a path that exists has none, ""."""
     paths: dict[str, list[Path]] = {}
@@ -123,11 +128,11 @@ def _add_puzzle_options(parser: Parser, of_dataset: str | None = None) -> None:
         text, kind = ". ".join(parts).replace("%", "%%"), knobs[name].kind
         option = name.replace("_", "-")
         if kind == "flag":
-            parser.flag(option, text, default=SUPPRESS)
+            parser.flag(option, text.partition("; ")[0], default=SUPPRESS)
             continue
         metavar = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}.get(kind)
         takes: dict[str, Any] = {"type": _number} if kind in {"integer", "number"} else {}
-        takes |= {"nargs": "+"} if name in spanning else {}
+        takes |= {"nargs": "+", "action": _Values, "type": str} if name in spanning else {}
         takes |= {"nargs": "?", "const": "chat"} if name == "traces" else {}
         parser.option(option, metavar or name.upper(), text, default=SUPPRESS, **takes)
     own = [f"; {one.title} also: {', '.join(one.own_splits)}" for one in among if one.own_splits]
@@ -181,7 +186,7 @@ def generate(parser: Parser, words: Words) -> None:
     is_folder = out.endswith("/")
     if is_folder and (arguments.force or arguments.errors):
         raise ValueError(f"--force and --errors are for a file, got the folder {out}")
-    if not is_folder and (arguments.shard or arguments.rows_per_file):
+    if not is_folder and (arguments.shard or arguments.rows_per_file is not None):
         raise ValueError(f"--shard and --rows-per-file are for a folder OUT/, got the file {out}")
     dataset = _dataset_of(used)
     if is_folder:
@@ -208,7 +213,9 @@ def _choose_puzzles(results: Path | None, rates: str | None, used: dict[str, Any
     from cogniload_gen.cogniload.knobs import Cell
 
     if results is None or {*Cell._fields, "suite"} & used.keys():
-        raise ValueError("--pass-rate takes --for RESULTS, which takes none of --d, --N and --rho")
+        raise ValueError(
+            "--for RESULTS takes the place of --d, --N and --rho; --pass-rate needs it"
+        )
     cells = choose_cells(read_samples([results]), *read_pass_rate(rates or "0.2..0.8"))
     ends = f"{cells['predicted'].min():.2f} to {cells['predicted'].max():.2f}"
     print(f"{len(cells)} cells, whose predicted pass rates are {ends}", file=sys.stderr)
@@ -225,7 +232,9 @@ def _generate_folder(
     from cogniload_gen.shards import ROWS_PER_FILE, puzzle_files
 
     shard, shards = check_shard(share or "1/1")
-    files = puzzle_files(out, dataset, rows_per_file=rows or ROWS_PER_FILE, **parameters)
+    files = puzzle_files(
+        out, dataset, rows_per_file=ROWS_PER_FILE if rows is None else rows, **parameters
+    )
     mine = range(shard - 1, len(files), shards)
     whole = f"{_counted(len(files.grid), 'puzzle')} in {_counted(len(files), 'file')}"
     for number in tqdm(mine, unit=" files", disable=None):
@@ -361,7 +370,6 @@ def evaluate(parser: Parser, words: Words) -> None:
     parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
-    parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
     if arguments.sweep:
         from lm_eval_tasks.sweep import sweep
@@ -390,7 +398,6 @@ def why(parser: Parser, words: Words) -> None:
     text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
     parser.option("write", "FILE", text, type=Path)
     parser.flag("force", "replace FILE if it exists")
-    parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
     run, file, choice = arguments.run, arguments.write, (arguments.budget, arguments.seed)
     if file:
@@ -479,23 +486,11 @@ def report(parser: Parser, words: Words) -> None:
     parser.option("out", "DIR", "to write", type=Path, required=True)
     parser.flag("force", "replace what is there")
     parser.option("price", "IN,OUT", PRICE)
-    text = "accuracies that FACTOR's fits take (default: 0.1 0.9)"
-    parser.option("factor-range", ("LOW", "HIGH"), text, nargs=2, type=float)
-    text = "FACTOR's Neff of a clean context, which several attempts are to reach"
-    parser.option("factor-n-clean", "N", text, type=float)
-    options = vars(parser.parse_args(words))
-    options["price"] = check_price(options["price"])
-    _write_report(_by_label(options.pop("results")), **options)
-
-
-def _write_report(
-    runs: dict[str, list[Path]], out: Path, *, force: bool, price: Any = None, **options: Any
-) -> None:
-    from cogniload_analysis.analyses import ANALYSES
+    arguments = parser.parse_args(words)
+    how = {"force": arguments.force, "price": check_price(arguments.price)}
     from cogniload_analysis.report.write import write_report
 
-    among = [analysis.configured(options) for analysis in ANALYSES]
-    page = write_report(runs, out, among=among, force=force, price=price, say=print)
+    page = write_report(_by_label(arguments.results), arguments.out, say=print, **how)
     print(f"report   {page}")
 
 
@@ -529,7 +524,6 @@ def gate(parser: Parser, words: Words) -> int:
     parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int, default=3000)
     parser.option("seed", "SEED", "of the puzzles (0)", type=int, default=0)
     parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
-    parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
     from cogniload_analysis.report.gate_runs import gate_results, write_json, write_junit
 

@@ -11,8 +11,10 @@ import functools
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from inspect import cleandoc
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -214,7 +216,10 @@ def load_dataset(
     puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. Other names go to
     `datasets.load_dataset`.
     """
-    family = benchmarks.datasets().get(path)
+    known = benchmarks.datasets()
+    family = known.get(path)
+    if not family and (near := get_close_matches(path, known, 1, 0.8)) and not Path(path).exists():
+        raise ValueError(f"there is no dataset {path!r}: did you mean {near[0]!r}?")
     if family and (named := _named_in(split, family.splits)):
         parameters.setdefault("splits", named)
     return datasets.load_dataset(path, name, split=split, **parameters)

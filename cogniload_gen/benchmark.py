@@ -4,6 +4,7 @@ A benchmark's own folder subclasses it, and `benchmarks.py` lists the benchmarks
 to know which there are. Listing them imports no engine, and neither numpy nor pyarrow.
 """
 
+import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,8 @@ from cogniload_gen.grid import (
     language_of,
     split_twin,
 )
+
+log = logging.getLogger(__name__)
 
 Row = Mapping[str, Any]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""
@@ -68,9 +71,12 @@ class Knob:
         if self.kind == "choice":
             return check_choices(self.name, values, self.choices)
         integer = self.kind == "integer"
-        return check_numbers(
+        numbers = check_numbers(
             self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
         )
+        if not integer and max(numbers) < 1:
+            log.warning("%s is a percentage: %s is less than 1 %%", self.name, brief(values))
+        return numbers
 
     def check_one(self, value: Any) -> Any:
         """Return the value of a setting or a language; ValueError for another."""

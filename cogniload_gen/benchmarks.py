@@ -6,7 +6,7 @@ from reprlib import repr as brief
 from typing import Unpack
 
 from cogniload_gen.benchmark import Benchmark, Counts, Dataset, Row, Score, StepsRead
-from cogniload_gen.checks import check_choice
+from cogniload_gen.checks import check_choice, check_known
 from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
 from cogniload_gen.endings import kind_of
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
@@ -80,6 +80,10 @@ def score(
     or lacks a column that its scorer needs.
     """
     check_response(reasoning)
+    check_known(counts, (*Counts.__annotations__, "finish_reason", "reasoning"), "score")
+    for name, count in counts.items():
+        if not isinstance(count, Real | None) or (count is not None and count < 0):
+            raise ValueError(f"{name} must be a number of tokens, got {brief(count)}")
     apart = split(check_response(response))
     if kind_of(finish_reason) == "cut":  # what was used is all that there was
         used = counts.get("prompt_tokens"), counts.get("response_tokens")

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from math import inf
 from numbers import Integral, Real
+from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
@@ -94,6 +95,12 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be True or False, got {brief(value)}")
     return value
+
+
+def check_path(name: str, value: Any) -> None:
+    """Raise ValueError for a text that begins as a path does, where nothing is there."""
+    if str(value).startswith(("./", "../", "/", "~/")) and not Path(value).expanduser().exists():
+        raise ValueError(f"{name} must be a folder or a name, got {value}, where nothing is")
 
 
 def check_known(names: Iterable[str], known: Sequence[str], of: str) -> None:

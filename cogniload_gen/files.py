@@ -28,10 +28,11 @@ EXISTS = "{} exists: choose another name or pass --force to replace it"
 def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """Yield a temporary file beside `path` that takes its name if the block ends without error.
 
-    Raises FileExistsError if `path` exists, unless `force` is set.
+    Its folder is made. Raises FileExistsError if `path` exists, unless `force` is set.
     """
     with _beside(path.absolute()) as temporary:
         _check_new(path, force)
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.touch(exist_ok=False)
         yield temporary
         _check_new(path, force)  # another process may have been faster
@@ -106,11 +107,13 @@ def read_objects(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
             if text := line.removeprefix(b"\xef\xbb\xbf").strip():
                 try:
                     row = json.loads(text)
-                except (ValueError, RecursionError) as error:
-                    row = error
+                except (ValueError, RecursionError):
+                    row = None
                 if not isinstance(row, dict):
-                    got = f"{text[:40]!r}" + f" ({row})" * isinstance(row, Exception)
-                    raise ValueError(f"{path} line {number} must be an object, got {got}")
+                    wanted = "must be an object of JSON, as in lm-eval's samples_*.jsonl"
+                    cut = " (cut off?)" * (not line.endswith(b"\n"))
+                    got = repr(text[:40].decode("utf-8", "replace"))
+                    raise ValueError(f"{path} line {number} {wanted}, got {got}{cut}")
                 yield f"{path} line {number}", offset, row
             offset += len(line)
 

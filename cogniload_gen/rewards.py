@@ -76,6 +76,15 @@ def _rewards(
     score: Callable[..., float], completions: Sequence[Completion], columns: Mapping[str, Any]
 ) -> list[float | None]:
     own = [name for name in OWN if name in columns]
+    if not own:
+        raise ValueError(
+            f"rewards need the columns of the puzzles, such as puzzle, got {', '.join(columns)}: a "
+            "trainer drops them unless remove_unused_columns=False"
+        )
+    for name, values in columns.items():
+        if isinstance(values, list) and len(values) != len(completions):
+            given = f"got {len(values)} for {len(completions)} completions"
+            raise ValueError(f"{name} must have a value for each completion, {given}")
     return [
         None
         if own and all(row.get(name) is None for name in own)

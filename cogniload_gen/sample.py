@@ -422,7 +422,6 @@ def _score(
                     task = benchmarks.of(doc).name.replace("-", "_")
                     now = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}"
                     target /= name or f"samples_{task}_{now}.jsonl"
-                target.parent.mkdir(parents=True, exist_ok=True)
                 part = stack.enter_context(whole_file(target, force=force))
                 file = stack.enter_context(part.open("w", encoding="utf-8"))
             outcomes[scored.outcome] += 1

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cogniload_gen.checks import how_to_install
+from cogniload_gen.checks import check_path, how_to_install
 
 Tokenizer = str | PathLike[str] | Callable[[str], float | Sized] | None
 """A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or
@@ -112,6 +112,7 @@ def _as_number(counted: object) -> float:
 
 def load_tokenizer(name: str) -> Any:
     """Return a Hugging Face tokenizer; ValueError, in one line, if it does not load."""
+    check_path("tokenizer", name)
     try:
         from transformers import AutoTokenizer
 

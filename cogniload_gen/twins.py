@@ -86,7 +86,7 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     failed, solved = (_spread(tried, seed, solved=right) for right in (False, True))
     each = len(tried[failed[0]].twins())
     if budget < each:
-        raise ValueError(f"budget must be at least {each}, the twins of one puzzle")
+        raise ValueError(f"budget must be {each}, the twins of one puzzle, or more, got {budget}")
     count = max(1, budget // (2 * each))
     chosen = {*failed[: max(count, budget // each - len(solved))], *solved[:count]}
     rows = [row for id, puzzle in tried.items() if id in chosen for row in puzzle.twins()]
@@ -153,10 +153,11 @@ def _read_run(run: Path) -> dict[str, _Tried]:
     """
     inside = (file for end in ("", ".gz") for file in run.rglob(f"samples_*.jsonl{end}"))
     tried: dict[str, _Tried] = {}
+    kinds: set[tuple[Path, str]] = set()
     for file in [run] if run.is_file() else sorted(inside):
         for puzzle in _read_tried(file):
             tried.setdefault(str(puzzle.doc["id"]), puzzle)
-    kinds = {puzzle.kind for puzzle in tried.values()}
+            kinds.add(puzzle.kind)
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")

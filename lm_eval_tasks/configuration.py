@@ -7,13 +7,15 @@ it; what says where and how fast it runs (FREE) may change.
 import json
 import math
 import re
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from reprlib import Repr
-from typing import Any
+from typing import Any, NoReturn
 
 from lm_eval.api.task import Task
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -119,7 +121,9 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
     The command line goes before the file of --config. ValueError for an unknown or refused name, a
     wrong shard or cap, and whatever lm-eval refuses.
     """
-    parsed = vars(run_parser("cogniload eval").parse_args(list(others)))
+    parser = run_parser("cogniload eval")
+    parser.error = partial(_refuse_words, parser)  # type: ignore[method-assign]
+    parsed = vars(parser.parse_args(list(others)))
     settings = {name: value for name, value in parsed.items() if value is not None}
     if arguments.include_path is not None:
         settings["include_path"] = arguments.include_path
@@ -133,9 +137,8 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
         _check_given(settings | ours)
         config = EvaluatorConfig.from_cli(Namespace(**settings))
     except TypeError as error:
-        raise ValueError(
-            f"{file}: {str(error).removeprefix('EvaluatorConfig.__init__() ')}"
-        ) from None
+        said = re.sub(r".*unexpected keyword argument", "there is no setting", str(error))
+        raise ValueError(f"{file}: {said}") from None
     tokens, cost = (_number(name, ours[name]) for name in ("max_tokens_total", "max_cost"))
     return config, Own(
         Path(ours["output_path"]),
@@ -145,6 +148,14 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
         check_price(ours["price"]) or (0.0, 0.0),
         cost,
     )
+
+
+def _refuse_words(parser: ArgumentParser, message: str) -> NoReturn:
+    """Raise ValueError with the message of a parser, and the option that is nearest."""
+    names = [*re.findall(r"--\w+", parser.format_help()), *(f"--{name}" for name in OURS)]
+    word = message.removeprefix("unrecognized arguments: ").split()[0]
+    near = get_close_matches(word, names, 1, 0.75)
+    raise ValueError(f"there is no {word}: did you mean {near[0]}?" if near else message)
 
 
 def _check_given(settings: Mapping[str, Any]) -> None:
@@ -289,7 +300,6 @@ class Run:
     def write(self, folder: Path) -> None:
         """Write run.json into the state folder of an --output_path."""
         file = folder / "state" / "run.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(file, force=True) as part:
             part.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False), "utf-8")
 

@@ -33,6 +33,7 @@ from lm_eval.utils import handle_non_serializable, hash_string, make_table, sani
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
+from cogniload_gen.checks import check_path
 from cogniload_gen.files import whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
@@ -117,11 +118,12 @@ class Asking(AnsweringModel):
         self.run = Run.of(config, search.until if search else None)
         self.loaded = load_tasks(self.run, config.include_path, config.model_args, search)
         self.tasks = self.loaded["tasks"]
-        if begun := Run.read(own.folder):
-            begun.refuse_another(own.folder, self.run)
-            self.run.model, self.run.about = begun.model, begun.about
         file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
         super().__init__(Answers([own.folder]), {}, file)
+        # a run that was refused before its first answer binds nobody
+        if self.answers and (begun := Run.read(own.folder)):
+            begun.refuse_another(own.folder, self.run)
+            self.run.model, self.run.about = begun.model, begun.about
         self.left, self.screen = 0, sys.stderr
         self.bar: tqdm[Any] | None = None
 
@@ -172,6 +174,8 @@ class Asking(AnsweringModel):
         """
         config = self.config
         _warn_of_thinking(config)
+        for name in ("pretrained", "tokenizer", "peft"):
+            check_path(name, config.model_args.get(name))
         sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}
         try:
             model = get_model(config.model).create_from_arg_obj(config.model_args, sizes)

@@ -44,8 +44,8 @@ def ask_twins(
     that go before them, and `shard` is I/N. Twins that are answered stay. ValueError for what can't
     be evaluated, for a run that names a file as its task, and for an `out` with other twins.
     """
-    settings = recorded_arguments(run, others)
     twins, file = (make_repairs if repair else make_twins)(run, budget, seed), out / TWINS
+    settings = recorded_arguments(run, others)
     refuse_files([twins.task])
     if not file.exists():
         write_twins(twins, file)
@@ -74,7 +74,8 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     begun = Run.read(run.parent if run.is_file() else run)
     if begun is None or "--config" in named:
         if not named & {"--model", "--config"}:
-            raise ValueError(f"{run} has no run.json: give --model (gate: --base-config)")
+            missing = f"{run} has no state/run.json, so it is no --output_path of cogniload eval"
+            raise ValueError(f"{missing}: name one, or give --model (gate: --base-config)")
         return []
     if "--model_args" not in named:
         for what, pattern in UNTRUSTED.items():

@@ -78,8 +78,8 @@ def test_json_lines_are_read_as_tools_leave_them(folder, name, end):
 
 
 @pytest.mark.parametrize(("content", "said"), [
-    (b'{}\n{"a"', r"a.jsonl line 2 must be an object, got b'\{\"a\"' \(Exp"),
-    (b"[1]", r"a.jsonl line 1 must be an object, got b'\[1\]'$"),
+    (b'{}\n{"a"', r"a.jsonl line 2 must be an object of JSON, .*, got '\{\"a\"' \(cut off\?\)$"),
+    (b"[1]", r"a.jsonl line 1 must be an object of JSON, .*, got '\[1\]'"),
     (b"\xff", "a.jsonl line 1 must be an object"),
     (b"[" * 100_000, "a.jsonl line 1 must be an object"),
 ])  # fmt: skip

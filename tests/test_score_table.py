@@ -116,7 +116,7 @@ ROW = {"id": "no", "response": ""}
     ([0, ROW], r"given.jsonl line 2: no puzzle in rows.parquet has the id 'no'"),
     ([0, 1, 1], "given.jsonl line 3: another response in rows.parquet has the id 'cognil"),
     ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
-    ([3], "given.jsonl line 1 must be an object, got b'3'"),
+    ([3], "given.jsonl line 1 must be an object of JSON, .* got '3'"),
     ([], "given.jsonl must hold at least one response"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):

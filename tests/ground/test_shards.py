@@ -145,7 +145,7 @@ def test_other_parameters_are_refused(folder, capsys, change, said):
     (["out/", "--suite", "symbolic", "--split", "full"], "published split must be one of train, "),
     (["out.parquet", "--shard", "1/2"], "are for a folder OUT/, got the file out"),
     (["afile/", *GRID], "afile"),
-    (["out"], "FILE must end in .jsonl or .parquet, got 'out'"),
+    (["out"], "FILE must end in .jsonl or .parquet, or in / for a folder, got 'out'"),
 ])  # fmt: skip
 def test_a_wrong_request_is_one_line(folder, capsys, arguments, said):
     (folder.parent / "afile").touch()

@@ -129,7 +129,8 @@ CHANGED = [
 
 def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_folder):
     """Refused in one line that names both values; where and how fast may change."""
-    copied(undisturbed_folder, tmp_path).write_bytes(b"")
+    answers = copied(undisturbed_folder, tmp_path)
+    answers.write_bytes(answers.read_bytes().splitlines(keepends=True)[0])
     before = (tmp_path / "state/run.json").read_bytes()
     for others, settings, named in CHANGED:
         message = error_of(*arguments(server, tmp_path, *others, **settings))
@@ -146,7 +147,15 @@ def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_fo
     free["base_url"] = url_of(server).replace("127.0.0.1", "localhost")
     others = ("--batch_size", 1, "--device", "cpu")
     assert command(*arguments(server, tmp_path, *others, **free))[0] == 0
-    assert len(server.requests) == DOCUMENTS
+    assert len(server.requests) == DOCUMENTS - 1
+
+
+def test_a_run_without_an_answer_binds_nobody(server, tmp_path, undisturbed_folder):
+    """As one that was refused after run.json was written."""
+    copied(undisturbed_folder, tmp_path).write_bytes(b"")
+    others, settings, _ = CHANGED[0]
+    assert command(*arguments(server, tmp_path, *others, **settings))[0] == 0
+    assert len(server.requests) > 0
 
 
 @pytest.mark.parametrize("together", [True, False])

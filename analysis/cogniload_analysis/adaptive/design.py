@@ -434,7 +434,7 @@ class Adaptive:
         wanted = rf"\s*(\w+?)(?:\s*(?:±|\+/?-)\s*|\s+){number}\s*(%?)\s*"
         found = re.fullmatch(wanted, str(goal))
         known = found is not None and self.goals.get(found[1])
-        if not (found and known) or known.endswith("%") != bool(found[3]):
+        if not (found and known) or known.endswith("%") != bool(found[3]) or not float(found[2]):
             examples = " or ".join(name + usual for name, usual in self.goals.items())
             raise ValueError(f"until must be as {examples}, got {brief(goal)}")
         target = float(found[2]) / 100 if found[3] else float(found[2])

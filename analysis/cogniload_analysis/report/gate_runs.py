@@ -41,6 +41,8 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     shares, responses = of_side["correct"].mean().unstack(), of_side["response"].first().unstack()
     shares = shares.reindex(ids.unique())[SIDES]  # as they were asked
     table = shares.join(responses.add_suffix("_response")).rename_axis("id").reset_index()
+    if shares.dropna().empty:
+        raise ValueError("a gate compares answers to the same puzzles: these runs share none")
     return gate(shares, margin), find_flips(table)
 
 

@@ -11,6 +11,7 @@ from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_analysis.stats import clustered_interval
+from cogniload_gen.hub import REPOSITORY
 
 
 def share_results(
@@ -24,6 +25,8 @@ def share_results(
     ValueError for several models or settings, and for an adaptive run; FileExistsError where a file
     would be overwritten, unless `force`.
     """
+    if not REPOSITORY.fullmatch(dataset):
+        raise ValueError(f"dataset must be user/name, got {dataset!r:.99}")
     files: dict[str, bytes] = {}
     for name, frame in read_benchmarks(paths, analyses.ANALYSES).items():
         rows = frame[~is_twin(frame["id"])]

@@ -120,6 +120,5 @@ def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -
     """
     for name, content in files.items():
         target = out / name
-        target.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(target, force=force) as temporary:
             temporary.write_bytes(content)

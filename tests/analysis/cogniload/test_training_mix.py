@@ -47,8 +47,8 @@ def test_what_can_not_be_chosen_is_one_line(run, tmp_path, capsys):
         (("--for", run, "--pass-rate", "4"), "LOW..HIGH"),
         (("--for", run, "--pass-rate", "0.8..0.2"), "LOW..HIGH"),
         (("--for", run, "--pass-rate", "0.999..1"), "no cell has"),
-        (("--for", run, "--d", "3"), "none of --d"),
-        (("--pass-rate", "0.2..0.8"), "takes --for"),
+        (("--for", run, "--d", "3"), "takes the place of --d"),
+        (("--pass-rate", "0.2..0.8"), "--pass-rate needs it"),
     ):
         arguments = ["generate", str(tmp_path / "x.jsonl"), *map(str, words)]
         assert said in refusal(capsys, *arguments)

@@ -1,0 +1,64 @@
+"""Mistakes that new users made: each is one line, in their words, that says what to do instead."""
+
+import pytest
+from command_line import refusal
+from refusals import refused
+
+from cogniload_cli import main
+from cogniload_dataset import load_dataset
+from cogniload_gen import generate_puzzles, score
+from cogniload_gen.rewards import answer_reward
+from cogniload_gen.tokens import load_tokenizer
+
+MODEL = ["--model", "hf", "--model_args", "pretrained=./chekpoint-100"]
+RUN = ["eval", "--tasks", "cogniload_mini"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A folder with a results file, and nothing else."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results_1.json").write_text("{\n}\n")
+    (tmp_path / "bad.yaml").write_text("modle: hf\noutput_path: out\n")
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["generate", "x/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
+    (["generate", "x.jsonl", "--for", "results_1.json", "--d", "3"], "--for RESULTS takes the place of "),
+    ([*RUN, "--output_pth", "out", *MODEL], "no --output_pth: did you mean --output_path?"),
+    ([*RUN, "--config", "bad.yaml", *MODEL], "bad.yaml: there is no setting 'modle'"),
+    ([*RUN, "--output_path", "out", "--until", "ECL50±0%", *MODEL], "got 'ECL50±0%'"),
+    (["score", "results_1.json"], "must be an object of JSON, as in lm-eval's samples_*.jsonl"),
+    (["gate", "a", "a", "--margin", "2"], "a gate takes two runs, BASE and NEW, got a twice"),
+    (["why", "."], "must hold one model's samples of one task, got no samples"),
+    (["share", ".", "--out", "out", "--dataset", "puzzles"], "dataset must be user/name"),
+])  # fmt: skip
+def test_a_mistake_is_answered_in_the_user_s_words(words, said, capsys, tmp_path):
+    assert said in refusal(capsys, *words)
+    assert {path.name for path in tmp_path.iterdir()} == {"results_1.json", "bad.yaml"}
+
+
+def test_what_works_is_not_refused(tmp_path, caplog):
+    words = ["--N", "10,20", "30", "--rho", "0.25", "--num-puzzles", "1"]
+    assert main(["generate", "new/folder/x.jsonl", "--d", "1", *words]) == 0
+    assert len((tmp_path / "new/folder/x.jsonl").read_text().splitlines()) == 3
+    assert "rho is a percentage" in caplog.text
+
+
+def test_mistakes_in_python():
+    row = generate_puzzles(1, 5, 50, num_puzzles=1).to_pylist()[0]
+    with refused("no dataset 'cognilod': did you mean 'cogniload'"):
+        load_dataset("cognilod", d=1)
+    for counts, said in (
+        ({"context_budget": "32k"}, "context_budget must be a number of tokens, got '32k'"),
+        ({"prompt_tokens": -1}, "prompt_tokens must be a number of tokens, got -1"),
+        ({"tokens": 5}, "score takes .*; got 'tokens'"),
+    ):
+        with refused(said):
+            score("Mary is here.", row, **counts)
+    with refused("tokenizer must be a folder or a name, got ./no-such, where nothing is"):
+        load_tokenizer("./no-such")
+    with refused("unless remove_unused_columns=False"):
+        answer_reward(["a"], prompts=["b"])
+    with refused("puzzle must have a value for each completion, got 2 for 1 completions"):
+        answer_reward(["a"], puzzle=2 * [row["puzzle"]])
