@@ -8,7 +8,8 @@ RUN_VLLM := $(VLLM)/bin/python
 VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
-.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras demo \
+.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras test-versions \
+	test-oldest test-newest demo \
 	lint docs release upstream test-upstream benchmark fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
@@ -46,6 +47,15 @@ test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready
 # Trains the tiny model of recipes/training for some 10 minutes, and compares it with shortcuts.
 test-training: $(VENV)/.ready
 	$(RUN) -m pytest -rP tests/training/minutes
+
+# The oldest supported versions of what is built on, and the newest there are.
+OF_VERSIONS := $(addprefix tests/,ground dataset/test_cogniload.py dataset/test_factor.py \
+	cogniload/test_generate.py cogniload/test_score.py cogniload/test_twins.py factor/test_golden.py \
+	factor/test_score.py hub/test_verify.py analysis/cogniload analysis/factor \
+	analysis/test_read.py analysis/test_compare.py)
+test-versions: test-oldest test-newest
+test-oldest test-newest: test-%: .venv-%/.ready
+	.venv-$*/bin/python -m pytest -m "not slow" $(OF_VERSIONS)
 
 # Each extra has versions that go together; nothing is installed.
 EXTRAS := eval vllm analysis inspect reasoning-gym verifiers explore retrieval demo training dev
@@ -114,5 +124,13 @@ $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
 	touch $@
 
+.venv-oldest/.ready: resolution := lowest-direct
+.venv-newest/.ready: resolution := highest
+.venv-oldest/.ready .venv-newest/.ready: setup.cfg pyproject.toml
+	$(call fresh,$(@D))
+	$(UV) $(@D)/bin/python --resolution $(resolution) --editable '.[analysis]'
+	$(UV) $(@D)/bin/python pytest pytest-xdist hypothesis lxml cssselect
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VLLM) $(VERIFIERS) demo build dist *.egg-info
+	rm -rf $(VENV) $(VLLM) $(VERIFIERS) .venv-oldest .venv-newest demo build dist *.egg-info

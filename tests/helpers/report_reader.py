@@ -14,7 +14,9 @@ SCALES = (1, 100, 1e-3)
 def read_table(folder, name):
     """Return a table of the report from its CSV file."""
     return pd.read_csv(
-        folder / "tables" / f"{name}.csv", dtype=str if name.endswith("runs") else None
+        folder / "tables" / f"{name}.csv",
+        dtype=str if name.endswith("runs") else None,
+        float_precision="round_trip",  # which pandas 3.0 does not keep by itself
     )
 
 

@@ -28,11 +28,12 @@ def slip_rate(read: pd.DataFrame) -> np.ndarray:
     """
     counts = pd.DataFrame({"slips": read["error"].isin(SLIPS), "statements": _last_trials(read)})
     counts = counts.groupby(read["id"], observed=True).sum().query("statements > 0").astype(float)
-    if len(counts) < 2 or not counts["slips"].any():
+    slips, statements = (counts[name].to_numpy() for name in counts)
+    if len(counts) < 2 or not slips.any():
         return np.full(3, np.nan)
-    model = GLM(counts["slips"], np.ones(len(counts)), Poisson(), exposure=counts["statements"])
+    model = GLM(slips, np.ones(len(counts)), Poisson(), exposure=statements)
     fit = model.fit(cov_type="HC0")
-    return 1000 * np.exp([*fit.params, *fit.conf_int().to_numpy().ravel()])
+    return 1000 * np.exp([*fit.params, *fit.conf_int().ravel()])
 
 
 def survival_curve(read: pd.DataFrame) -> pd.DataFrame:

@@ -245,7 +245,7 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
         "language": f"language {' and '.join(sorted({language_of(id) for id in ids.unique()}))}",
         **{name: f"{name} {join_levels(held)}" for name, held in levels.items()},
         "count": f"{count:,} puzzle" + "s" * (count != 1),
-        "hash": f"puzzles {hashed % 16**6:06x}",
+        "hash": f"puzzles {int(hashed) % 16**6:06x}",
     }
 
 

@@ -178,7 +178,7 @@ attempt = st.tuples(st.integers(1, 6), st.sampled_from(["a", "b", "c"]), st.bool
 def test_any_handful_of_responses_gives_numbers_or_reasons(attempts, accuracy_range):
     """No exception, no warning, and never a number where there is a reason against it."""
     frame = pd.DataFrame(attempts, columns=["N", "id", "correct"])
-    frame["id"] += frame["N"].astype(str)
+    frame["id"] = frame["id"].astype(str) + frame["N"].astype(str)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit = fit_line(frame, accuracy_range)

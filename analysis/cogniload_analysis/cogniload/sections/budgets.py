@@ -79,7 +79,11 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     tokens = frame["response_tokens"]
     solved = frame["correct"].astype(bool) & (tokens <= budget)
     cut = frame["lost"] & (tokens < budget)
-    by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
+    by_puzzle = (
+        pd.DataFrame({"least": solved, "most": solved | cut})
+        .groupby(frame["id"], observed=True)
+        .mean()
+    )
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
     return {
         "responses": len(frame),

@@ -86,7 +86,9 @@ def _beside(run: pd.DataFrame, longest: pd.DataFrame, capacity: Capacity) -> dic
     stopped = longest.assign(
         correct=longest["correct"].astype(bool) & (longest["response_tokens"] <= budget)
     )
-    own, other = (rows.groupby("id")["correct"].mean().astype(float) for rows in (run, stopped))
+    own, other = (
+        rows.groupby("id", observed=True)["correct"].mean().astype(float) for rows in (run, stopped)
+    )
     difference = compare_means((own - other).to_numpy())
     low, high = clustered_interval(own.to_numpy())
     other_capacity = capacity if run is longest else fit_run(stopped)[1]
