@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +58,7 @@ def make_row(id: str, source: Any) -> dict[str, Any]:
         raise ValueError(f"its text says {solution.answer}, its answer is {facts['answer']}")
     named = {part[category]: None for part in solution.parts if category in part}
     d, N = len(states[0][poi]), len(states) - 1
-    # a statement that applies to the PoI gives them a new dictionary
-    needles = sum(after[poi] is not before[poi] for before, after in pairwise(states))
+    needles = solution.needles.count(True)
     rhos = (rho for rho in PAPER_RHO if Cell(d, N, rho).needles == needles)
     return {
         "id": id, "d": d, "N": N, "rho": float(next(rhos, 100 * needles / N)), "needles": needles,

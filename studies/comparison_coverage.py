@@ -1,7 +1,7 @@
 """How often the intervals of comparisons and of thresholds hold, by simulation.
 
-Prints the coverage of paired differences, of the thresholds' differences from the joint GLM, and of
-ECL50 by the GLM with and without a guess rate and a lapse rate. Takes some hours.
+Prints the coverage of paired differences, and of the thresholds' differences from the joint GLM.
+Takes some hours.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from scipy.stats import norm
 from simulated import percent, print_table
 from tqdm import tqdm
 
-from cogniload_analysis import PAPER_MEANS, capacity_thresholds, fit_load_glm, published_table
+from cogniload_analysis import PAPER_MEANS, capacity_thresholds, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
 from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
@@ -22,14 +22,11 @@ from cogniload_analysis.compare.paired import compare_means, compare_pairs
 
 BETAS = published_table("glm").set_index("model")[list(TERMS)].astype(float)
 DESIGN = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])[list(TERMS)].to_numpy()
-CHANCE = 1 / np.maximum(PAPER_GRID["d"].to_numpy() + 1, 3)
-MODELS = ("Qwen3-8B", "DS-Qwen-7B", "Qwen3-32B", "o4-mini-2025-04-16")
 PAIRS = (
     ("Qwen3-32B", "DS-R1-0528"),
     ("Qwen3-8B", "Qwen3-8B"),
     ("DS-Llama-70B", "DS-Qwen-32B"),  # these have an NT50
 )
-LAPSE = 0.05
 PUZZLES = 10  # in a cell
 ATTEMPTS = (1, 2, 4, 8)
 
@@ -88,31 +85,6 @@ def answer(betas: list[np.ndarray], draws: np.random.Generator) -> pd.DataFrame:
     return pd.concat(frames)
 
 
-def guesses(simulations: int) -> Iterator[list[str]]:
-    """Yield bias and coverage of ECL50 where models guess and lapse, 1,400 puzzles."""
-    fits = {"plain": {}, "guess and lapse": {"guess": "options", "lapse": True}}
-    heads = [f"{fit}: {what}" for fit in fits for what in ("bias", "coverage")]
-    yield ["model", "true ECL50", *heads]
-    for model in MODELS:
-        beta, draws = BETAS.loc[model].to_numpy(), np.random.default_rng(3)
-        p = CHANCE + (1 - CHANCE - LAPSE) * expit(DESIGN @ beta)
-        estimates: dict[str, list] = {name: [] for name in fits}
-        for _ in tqdm(range(simulations), model, disable=None):
-            successes = draws.binomial(PUZZLES, p)
-            cells = PAPER_GRID.assign(successes=successes, failures=PUZZLES - successes)
-            for name, rates in fits.items():
-                estimates[name].append(vars(fit_load_glm(cells, **rates).thresholds().ECL50))
-        guess = 1 / (PAPER_MEANS.d + 1)
-        eta = np.log((0.5 - guess) / (0.5 - LAPSE))
-        truth = capacity_thresholds(beta[0] - eta, *beta[1:], **vars(PAPER_MEANS))[0]
-        row = [model, f"{truth:.1f}"]
-        for name in fits:
-            found = pd.DataFrame(estimates[name]).query("value.notna()")
-            row.append(f"{100 * (found['value'].median() / truth - 1):+.0f} %")
-            row.append(f"{100 * hold(found, truth):.0f} %")
-        yield row
-
-
 if __name__ == "__main__":
-    for table, simulations in {paired: 4000, thresholds: 1000, guesses: 60}.items():
+    for table, simulations in {paired: 4000, thresholds: 1000}.items():
         print_table(table(simulations))

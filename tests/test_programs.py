@@ -18,7 +18,6 @@ def test_it_finds_what_it_imports(file):
 @pytest.mark.parametrize(("study", "table", "few", "runs", "labels"), [
     ("comparison_coverage", "paired", 1000, 1000, 2),
     ("comparison_coverage", "thresholds", 10, 10, 2),
-    ("comparison_coverage", "guesses", 10, 10, 2),
     ("decay_coverage", "coverage", 1, 48, 2),
     ("decay_coverage", "warnings", 1, 48, 1),
 ])  # fmt: skip

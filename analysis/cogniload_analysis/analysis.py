@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -74,10 +74,6 @@ class Analysis(ABC):
     @abstractmethod
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return what the report shows of a frame, whose models have the names of `label`."""
-
-    def configured(self, options: Mapping[str, Any]) -> Self:
-        """Return the analysis with options of the report by name; those of others are ignored."""
-        return self
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, as the report has it."""

@@ -114,7 +114,7 @@ def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other,
     (run,) = find_runs(write_design(tmp_path, design, until=until), design)
     assert run.same_prior == same
     assert run.goal == design.batches[-1][2:5]
-    said = " ".join(say_run(run_row(run), []))
+    said = " ".join(say_run(run_row(run)))
     assert ("It stopped there, since" in said) == same
     assert ("Its prior is not at hand" in said) != same
 
@@ -145,4 +145,4 @@ def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
     (run,) = find_runs(write_design(tmp_path, design, until=until), design)
     assert run.goal == design.batches[-1][2:5]
     assert run.estimate.ECL50 == design.estimate().ECL50
-    assert "The prior was the vague one." in say_run(run_row(run), [])[1]
+    assert "The prior was the vague one." in say_run(run_row(run))[1]

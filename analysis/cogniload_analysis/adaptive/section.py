@@ -91,8 +91,8 @@ def run_row(run: AdaptiveRun) -> dict[str, Any]:
     }
 
 
-def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
-    """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
+def say_run(row: Mapping[Any, Any]) -> list[str]:
+    """Say a row of `run_row` in words, a sentence a finding."""
     chose = f"An adaptive design chose these {row['n']:,} puzzles, towards {row['wanted']}"
     stop = "The samples end before it had a reason to stop."
     if row["stopped"]:
@@ -105,7 +105,7 @@ def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     elif row["prior"] != "published":
         stop += f" The prior was the {row['prior']} one."
     flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
-    return [f"{chose} with at most {row['budget']:,}.", stop, *own, *flags]
+    return [f"{chose} with at most {row['budget']:,}.", stop, *flags]
 
 
 def runs_section(
@@ -113,15 +113,14 @@ def runs_section(
     columns: Columns,
     name: str,
     figures: Sequence[Figure],
-    say: Callable[[Mapping[Any, Any]], list[str]],
     title: Callable[[Mapping[Any, Any]], str],
 ) -> Section:
     """Return the section on adaptive runs, by rows of `run_row`; a figure each.
 
-    `columns` say whose a run is; `say` and `title` take its row.
+    `columns` say whose a run is; `title` takes its row.
     """
     parts = [
-        Section(title(row), [say(row), figure])
+        Section(title(row), [say_run(row), figure])
         for row, figure in zip(table.to_dict("records"), figures, strict=True)
     ]
     columns = {

@@ -13,7 +13,6 @@ from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
 from cogniload_analysis.cogniload.sections.effort import effort_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
-from cogniload_analysis.cogniload.sections.languages import languages_sections
 from cogniload_analysis.cogniload.sections.ranking import (
     describe_verdict,
     overview_table,
@@ -27,8 +26,8 @@ from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.display.verdict import MUCH_CUT
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 
+# Models that a reader can tell apart in one of the paper's figures, which have 22.
 MOST_IN_A_FIGURE = 40
-"""Models that a reader can tell apart in one of the paper's figures, which have 22."""
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -78,7 +77,6 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         ranking_section(ranking),
         *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),
-        *languages_sections(frame),
         *effort_sections(frame, capacities),
         *budgets_sections(frame),
         errors_section(frame),

@@ -412,7 +412,7 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
         )
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= statistics.SIGNIFICANT])):
         pair = " and ".join(rows[["first", "second"]].iloc[0])
-        yield f"No{' other' * bool(differ)} difference between {pair} is significant in {rest}."
+        yield f"{pair} do not {'otherwise ' * bool(differ)}differ significantly in {rest}."
     unknown = rows[rows["p_holm"].isna()]
     lacks = [unknown[name].isna() for name in ("first_value", "second_value")]
     for (first, second), mine in unknown.groupby(lacks):

@@ -15,8 +15,8 @@ import pandas as pd
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 FAINT = "#999999"
 
+# Of more models, intervals would hide one another, and nobody looks through a figure each.
 MOST_WITH_ENDS = 12
-"""Of more models, intervals would hide one another, and nobody looks through a figure each."""
 
 Values = Sequence[float] | np.ndarray | pd.Series
 

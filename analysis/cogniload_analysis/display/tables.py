@@ -83,11 +83,6 @@ class Table:
         wide = shown.pivot_table(cell, rows, across, aggfunc="first", sort=False)
         return wide[headings].fillna(MISSING).reset_index().rename_axis(columns=None)
 
-    @property
-    def unshaded(self) -> int | None:
-        """The number of columns before those that are shaded, if there are any."""
-        return len(self.columns or ()) - 2 if self.heat else None
-
     def to_latex(self) -> str:
         """Return the table in LaTeX with booktabs' rules, over pages where it is long."""
         long = len(self.shown) > LONG_TABLE

@@ -83,7 +83,7 @@ def _say_fall(effect: Effect) -> str:
 
 def _show_band(load: Load, band: pd.Series) -> str:
     least, most = show_level(load, band["least"]), show_level(load, band["most"])
-    return least if least == most else f"{least} to {most.partition(' = ')[2]}"
+    return least if least == most else f"{least}–{most.partition(' = ')[2]}"
 
 
 def _symbol(load: Load) -> str:

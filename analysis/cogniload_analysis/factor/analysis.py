@@ -1,8 +1,5 @@
 """FACTOR's analysis: its samples in one frame, its loads, and its outcomes in words."""
 
-from collections.abc import Mapping
-from typing import Any, Self
-
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
@@ -34,10 +31,7 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
 
 
 class FactorAnalysis(Analysis):
-    """The decay of accuracy with complexity, at each length of context.
-
-    `options` are those of the report: `accuracy_range` and `n_clean`.
-    """
+    """The decay of accuracy with complexity, at each length of context."""
 
     name = "FACTOR"
     prefix = "factor_"
@@ -53,21 +47,12 @@ class FactorAnalysis(Analysis):
     facts = (HOP_COLUMN, *design.FACTS, RETRIEVED)
     views = ("retrieval",)
 
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-
-    def configured(self, options: Mapping[str, Any]) -> Self:
-        """Return the analysis with `factor_range` and `factor_n_clean`, where they are not None."""
-        names = {"accuracy_range": "factor_range", "n_clean": "factor_n_clean"}
-        values = {name: options.get(option) for name, option in names.items()}
-        return type(self)(**{name: value for name, value in values.items() if value is not None})
-
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return FACTOR's part of the report."""
         # matplotlib takes long to load, and reading needs none
         from cogniload_analysis.factor.report import report_factor
 
-        return report_factor(frame, **self.options)
+        return report_factor(frame)
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, with the task where it ran several series."""

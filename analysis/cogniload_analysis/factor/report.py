@@ -1,6 +1,5 @@
 """FACTOR's part of the report: every condition is fitted once, and the sections show the fits."""
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -18,7 +17,7 @@ from cogniload_analysis.display.tables import (
     percent,
     tokens,
 )
-from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
+from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.matters import load_effects
@@ -29,21 +28,9 @@ from cogniload_gen.factor.score import FactorOutcome
 NONE_SOLVED = "Solves no puzzle at any complexity, so nothing is determined."
 
 
-def report_factor(
-    frame: pd.DataFrame,
-    *,
-    accuracy_range: tuple[float, float] = ACCURACY_RANGES["pretrained"],
-    n_clean: float | None = None,
-) -> Findings:
-    """Return what the report shows of FACTOR's frame, whose models have their short names.
-
-    `accuracy_range` is as for `fit_complexity_decay`, and `n_clean` as for `sampling_table`. Raises
-    ValueError for either out of its range.
-    """
-    if n_clean is not None and not 0 < n_clean < math.inf:
-        raise ValueError(f"n_clean must be a positive number, got {n_clean!r}")
-    curves = decays.fit_decays(frame, accuracy_range=accuracy_range)
-    lines = decays.fit_decays(frame, "least squares", accuracy_range=accuracy_range)
+def report_factor(frame: pd.DataFrame) -> Findings:
+    """Return what the report shows of FACTOR's frame, whose models have their short names."""
+    curves, lines = decays.fit_decays(frame), decays.fit_decays(frame, "least squares")
     fits = decays.decay_table(curves, lines)
     retrieved, by_hops = retrieval.retrieval_table(frame), hops.hops_table(frame)
     models, verdicts = [], []
@@ -84,7 +71,7 @@ def report_factor(
         *contexts.published_section(fits),
         *[Section("Models by complexity and context", drawn, "curves", folded=True)] * bool(drawn),
         Section("Fits", [decays.tabulate_fits(fits)], "fits", folded=True),
-        *attempts.attempts_sections(frame, n_clean),
+        *attempts.attempts_sections(frame),
         errors_section(frame),
     ]
     return Findings(sections, verdicts, front)

@@ -25,8 +25,8 @@ FAILURES, SUCCESSES = 10, 4
 GOLDEN = 0.6180339887
 RESPONSE_END, AROUND = 1500, 500
 """Characters shown of a response's end, and on both sides of what is marked before it."""
+# Responses that a page lists by cell, and the characters of each.
 MOST_LISTED, LISTED_END = 3000, 300
-"""Responses that a page lists by cell, and the characters of each."""
 # A puzzle of 128K tokens is shown by its two ends.
 PUZZLE_END = 20_000
 # A line of a response may be endless.

@@ -162,7 +162,7 @@ def describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
     if twins := runs["responses"].sum() - once["responses"].sum():
         counts += f" and {twins:,} to twins"
     when = " to ".join(dict.fromkeys(dates[:1] + dates[-1:])) or "no date"
-    alike = [once[name].unique() for name in ("decoding", "generator_version")]
+    alike = (once[name].unique() for name in ("decoding", "generator_version"))
     how, version = (each[0] if len(each) == 1 else "" for each in alike)
     parts = [f"{what}: {counts}", when, how, f"puzzles of version {version}" * bool(version)]
     return f"{'; '.join(filter(None, parts))}. Made by cogniload {__version__}."

@@ -69,16 +69,12 @@ class GoodnessOfFit:
     `miss` is the largest difference between observed and fitted accuracy at one value of one load,
     in percentage points, at `where`, of the loads that vary and, if there are any, among the values
     with at least 20 responses;
-    `sampling_error` is the standard error of that accuracy, in points too. `chi_square` is
-    Pearson's over the cells, with `degrees` of freedom and `p`.
+    `sampling_error` is the standard error of that accuracy, in points too.
     """
 
     miss: float
     where: str
     sampling_error: float
-    chi_square: float
-    degrees: int
-    p: float
 
 
 def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedCurve:
@@ -130,30 +126,25 @@ def _project(
 def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     """Return how well a fitted GLM describes the responses that it was fitted to.
 
-    The largest miss of a mean accuracy is what a reader can judge; the chi-square grows with the
-    number of responses, and needs several in a cell. NaN where the GLM could not be fitted.
+    The largest miss of a mean accuracy is what a reader can judge. NaN where the GLM could not be
+    fitted.
     """
     cells = glm.cells
     fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
     if np.isnan(fitted).any() or not len(cells):
-        return GoodnessOfFit(np.nan, "", np.nan, np.nan, 0, np.nan)
+        return GoodnessOfFit(np.nan, "", np.nan)
     margins = _margins(cells, fitted)
     varies = margins.groupby("load")["value"].transform("size") > 1
     margins = margins[varies] if varies.any() else margins
     enough = margins[margins["total"] >= ENOUGH]
     judged = margins if enough.empty else enough
     worst = judged.iloc[int((judged["over"] / judged["total"]).abs().to_numpy().argmax())]
-    chi_square = _chi_square(_residuals(cells, fitted))
-    degrees = len(cells) - int(glm.params.notna().sum())
     is_rho = worst["load"] == "rho"
     where = f"ρ = {100 * worst['value']:g} %" if is_rho else f"{worst['load']} = {worst['value']:g}"
     return GoodnessOfFit(
         miss=float(100 * abs(worst["over"]) / worst["total"]),
         where=where,
         sampling_error=float(100 * np.sqrt(worst["variance"]) / worst["total"]),
-        chi_square=chi_square,
-        degrees=degrees,
-        p=float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan,
     )
 
 

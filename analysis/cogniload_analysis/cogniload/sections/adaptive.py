@@ -13,7 +13,6 @@ from cogniload_analysis.adaptive.section import (
     find_run,
     run_row,
     runs_section,
-    say_run,
     told_frame,
 )
 from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
@@ -25,10 +24,6 @@ from cogniload_analysis.display.tables import MODEL
 
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 MOST_TICKS = 7
-CROSSINGS = (
-    "A threshold here is a crossing: the load at which the model itself solves half of the puzzles "
-    "(80 % for ECL80), with the other loads held. The paper's projection takes a whole grid."
-)
 
 
 def find_runs(responses: Mapping[str, pd.DataFrame]) -> dict[str, AdaptiveRun]:
@@ -59,9 +54,8 @@ def adaptive_section(
         for model, run in runs.items()
     }
     table = pd.DataFrame(map(run_row, runs.values()))
-    say = partial(say_run, own=[CROSSINGS])
     section = runs_section(
-        table, MODEL, "adaptive", [*figures.values()], say, lambda row: str(row["model"])
+        table, MODEL, "adaptive", [*figures.values()], lambda row: str(row["model"])
     )
     return [section], figures
 

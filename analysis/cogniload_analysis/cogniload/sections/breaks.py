@@ -130,11 +130,11 @@ def say_first_error(read: pd.DataFrame) -> str:
     counts = read["error"].value_counts().reindex(ERRORS, fill_value=0)
     if not counts.any():
         return ""
-    kind = str(counts.idxmax())
+    kind, right = str(counts.idxmax()), (read["correct"] & read["error"].ne("")).sum()
     return (
         f"The commonest first error is “{say_kind(kind)}” ({MEANINGS[kind]}): "
         f"{counts.max():,} of {counts.sum():,} errors, among the {len(read):,} responses "
-        "that could be read statement by statement."
+        f"that could be read statement by statement; {right:,} of the answers are right even so."
     )
 
 

@@ -369,18 +369,20 @@ BOUNDS: tb.Columns = {
 
 def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
-    bounded = overview["ECL50_most"].notna().any()
+    bounded = bool(overview["ECL50_most"].notna().any())
     columns, at = {**OVERVIEW, **BOUNDS} if bounded else {**OVERVIEW}, ""
     if len(overview) > 1 and overview["loads"].nunique() == 1:
         at = f" at {overview['loads'].iloc[0]}"
         del columns["loads"]
-    if not overview["cut_share"].gt(0).any():
-        del columns["acc_uncut"]
+    cut = bool(overview["cut_share"].gt(0).any())
+    if not cut:
+        del columns["acc_uncut"], columns["cut_share"]
     by = f"by ECL50, the N at which half of the puzzles are solved{at} (ECL80: 80 %)"
-    places = "its place among the published models. Ranks and places have 95 % intervals"
-    caption = f"All runs, best first: {by}, with {places}."
-    caption += " Overflow is the share of the responses that a limit cut"
-    caption += "; bounds are with all of them wrong, and all right." if bounded else "."
+    caption = f"All runs, best first: {by}; and the loads that break them, the largest fall first."
+    if overview["place"].notna().any():
+        caption += " Place is among the published models; ranks and places have 95 % intervals."
+    caption += " Overflow is the share of the responses that a limit cut." * cut
+    caption += " Bounds are with all of these wrong, and all right." * bounded
     return tb.Table("overview", overview, caption, columns)
 
 

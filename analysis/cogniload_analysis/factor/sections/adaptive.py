@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.section import (
     AdaptiveRun,
     curve_panel,
@@ -16,12 +14,21 @@ from cogniload_analysis.adaptive.section import (
     runs_section,
     told_frame,
 )
-from cogniload_analysis.adaptive.section import say_run as say_any
 from cogniload_analysis.display.figures import Figure, set_whole
 from cogniload_analysis.display.page import Section, name_file
+from cogniload_analysis.display.tables import Columns, form, percent
 from cogniload_analysis.factor.decay import CONDITION, by_condition
 from cogniload_analysis.factor.decay_design import PARAMETERS, DecayDesign
 from cogniload_analysis.factor.loads import COMPLEXITY, CONDITIONS, show_context
+
+COLUMNS: Columns = {
+    **CONDITIONS,
+    **{
+        f"{name}, {name}_low, {name}_high": (name, form("{:.3g} ({:.3g} to {:.3g})"))
+        for name in PARAMETERS
+    },
+    "no_phase_1": ("No first phase [%]", percent),
+}
 
 
 def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
@@ -31,7 +38,7 @@ def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
         return []
     figures = [draw_run(number, run) for number, run in enumerate(runs, start=1)]
     table = pd.DataFrame([_row(run) for run in runs])
-    return [runs_section(table, CONDITIONS, "factor_adaptive", figures, say_run, _title)]
+    return [runs_section(table, COLUMNS, "factor_adaptive", figures, _title)]
 
 
 def find_runs(frame: pd.DataFrame) -> list[AdaptiveRun]:
@@ -56,27 +63,6 @@ def _row(run: AdaptiveRun) -> dict[str, Any]:
 
 def _title(row: Mapping[Any, Any]) -> str:
     return f"{row['model']}, {row['suite']} suite, context {show_context(row['context'])}"
-
-
-def say_run(row: Mapping[Any, Any]) -> list[str]:
-    """Say a row of the table in words, a sentence a finding."""
-    extents = {"N_eff": (row["smallest_N"], row["largest_N"])}
-    at = {
-        name: describe_interval(
-            Interval(row[name], row[f"{name}_low"], row[f"{name}_high"]),
-            extents.get(name, (-np.inf, np.inf)),
-        )
-        for name in PARAMETERS
-    }
-    own = [
-        f"N_eff is {at['N_eff']}, CDF {at['CDF']}, CDO {at['CDO']}; in "
-        f"{100 * row['no_phase_1']:.0f} % of the posterior there is no phase without errors.",
-        "The cap, the accuracy that complexity leaves to easy puzzles, is "
-        f"{at['cap']}; the floor, what is guessed, is {at['floor']}.",
-        "The fits below read the same answers over a window of N and without a prior, so their "
-        "numbers differ a little.",
-    ]
-    return say_any(row, own)
 
 
 def draw_run(number: int, run: AdaptiveRun) -> Figure:

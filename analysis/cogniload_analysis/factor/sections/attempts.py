@@ -14,7 +14,7 @@ from cogniload_analysis.factor.sections.contexts import HERE, SOURCE
 from cogniload_analysis.published import published_table
 
 
-def attempts_sections(frame: pd.DataFrame, n_clean: float | None) -> list[Section]:
+def attempts_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section; none where every puzzle was answered once."""
     attempts = attempts_table(frame)
     if attempts.empty:
@@ -37,9 +37,9 @@ def attempts_sections(frame: pd.DataFrame, n_clean: float | None) -> list[Sectio
         ),
         Table(
             "factor_sampling",
-            sampling_table(attempts, n_clean),
-            "How attempts close the gap to Nclean, the one given or the Neff of one attempt "
-            "without filler or noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as "
+            sampling_table(attempts),
+            "How attempts close the gap to Nclean, the Neff of one attempt without filler or "
+            "noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as "
             "Table 7.",
             {
                 **CONDITIONS,
@@ -66,21 +66,20 @@ def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame()
 
 
-def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.DataFrame:
+def sampling_table(attempts: pd.DataFrame) -> pd.DataFrame:
     """Return the regression of each condition's gap on the number of attempts, with Table 7's.
 
-    The gap is to `n_clean`, as the paper's to the N_eff of a model trained on clean contexts; by
-    default to the N_eff of the model's own single attempts without filler or noise.
+    The gap is to the N_eff of the model's own single attempts without filler or noise, the paper's
+    to that of a model trained on clean contexts.
     """
     single = attempts[(attempts["context"] == 0) & (attempts["t"] == 1)]
     clean = single[single["problem"] == ""].set_index(["model", "suite"])["N_eff"]
     rows = []
     for condition, mine in by_condition(attempts):
         about: dict[str, Any] = dict(zip(CONDITION, condition, strict=True))
-        own = clean.get((about["model"], about["suite"]), np.nan) if about["context"] else np.nan
-        goal = own if n_clean is None else n_clean
+        goal = clean.get((about["model"], about["suite"]), np.nan) if about["context"] else np.nan
         fit = vars(fit_repeated_sampling(mine, goal))
-        if about["context"] == 0 and n_clean is None:
+        if about["context"] == 0:
             fit |= {"problem": "this is the clean context"}
         rows.append(about | fit | {"N_clean": goal, "source": HERE})
     published = published_table("factor_repeated_sampling").assign(

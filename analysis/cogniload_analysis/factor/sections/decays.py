@@ -26,7 +26,6 @@ from cogniload_analysis.display.tables import (
     text,
 )
 from cogniload_analysis.factor.decay import (
-    ACCURACY_RANGES,
     CONDITION,
     ComplexityDecay,
     Condition,
@@ -47,17 +46,9 @@ Decays = Mapping[Condition, ComplexityDecay]
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 
-def fit_decays(
-    frame: pd.DataFrame,
-    method: Method = "likelihood",
-    *,
-    accuracy_range: tuple[float, float] = ACCURACY_RANGES["pretrained"],
-) -> Decays:
+def fit_decays(frame: pd.DataFrame, method: Method = "likelihood") -> Decays:
     """Fit the decay of every (model, suite, context, noise), and return the fits by these."""
-    return {
-        condition: fit_complexity_decay(rows, method, accuracy_range=accuracy_range)
-        for condition, rows in by_condition(frame)
-    }
+    return {at: fit_complexity_decay(rows, method) for at, rows in by_condition(frame)}
 
 
 def decay_table(decays: Decays, least_squares: Decays) -> pd.DataFrame:

@@ -73,7 +73,7 @@ for (const data of document.querySelectorAll(".part > script[type='application/j
     const list = element("ol", "");
     list.className = "responses";
     table.parentElement.after(list);
-    table.caption.append(" A cell lists its responses.");
+    table.caption.append(" Click a cell to list its responses.");
     for (const cell of table.querySelectorAll("td.heat")) {
       const button = element("button", cell.textContent);
       button.type = "button";
