@@ -24,7 +24,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["generate", "x/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
-    (["generate", "x.jsonl", "--for", "results_1.json", "--d", "3"], "--for RESULTS takes the place"),
+    (["generate", "x.jsonl", "--for", "results_1.json", "--d", "3"], "--for RESULTS takes "),
     ([*RUN, "--output_pth", "out", *MODEL], "no --output_pth: did you mean --output_path?"),
     ([*RUN, "--config", "bad.yaml", *MODEL], "bad.yaml: there is no setting 'modle'"),
     ([*RUN, "--output_path", "out", "--until", "ECL50±0%", *MODEL], "got 'ECL50±0%'"),
