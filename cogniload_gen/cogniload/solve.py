@@ -129,7 +129,7 @@ def solve_steps(puzzle_text: str) -> Solution:
     first -= bool(question_first)
     people, numbered = _parse_people(lines[:first], own), lines[first:]
     if not people or not numbered:
-        raise _error(question, "people, statements and, on the last line, a question")
+        raise _error(question, "a puzzle's text (people, statements, a question), and not its row")
     states, statements = [people], list[tuple[State, State]]()
     for line in numbered:
         if reminder := own.reminder.fullmatch(line[1]):

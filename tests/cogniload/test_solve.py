@@ -132,7 +132,7 @@ def test_line_ends_and_blank_lines_do_not_matter():
 
 BROKEN = [
     ("", "line 1: expected a puzzle, got an empty text"),
-    ("Hello", "line 1: expected people, statements and, on the last line, a question; got 'Hello'"),
+    ("Hello", "line 1: expected a puzzle's text (people, statements, a question), and not its row"),
     (PUZZLE.replace("green socks and", "green shoes and"), "line 2: expected a person's values"),
     (PUZZLE.replace("Anthony", "Brent"), "line 3: expected a person (besides Brent)"),
     (PUZZLE.replace("is wearing purple gloves", "has green socks"), "line 2: expected different"),
