@@ -232,9 +232,8 @@ def _generate_folder(
     from cogniload_gen.shards import ROWS_PER_FILE, puzzle_files
 
     shard, shards = check_shard(share or "1/1")
-    files = puzzle_files(
-        out, dataset, rows_per_file=ROWS_PER_FILE if rows is None else rows, **parameters
-    )
+    rows = ROWS_PER_FILE if rows is None else rows
+    files = puzzle_files(out, dataset, rows_per_file=rows, **parameters)
     mine = range(shard - 1, len(files), shards)
     whole = f"{_counted(len(files.grid), 'puzzle')} in {_counted(len(files), 'file')}"
     for number in tqdm(mine, unit=" files", disable=None):

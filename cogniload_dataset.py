@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from inspect import cleandoc
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -218,11 +217,14 @@ def load_dataset(
     """
     known = benchmarks.datasets()
     family = known.get(path)
-    if not family and (near := get_close_matches(path, known, 1, 0.8)) and not Path(path).exists():
-        raise ValueError(f"there is no dataset {path!r}: did you mean {near[0]!r}?")
     if family and (named := _named_in(split, family.splits)):
         parameters.setdefault("splits", named)
-    return datasets.load_dataset(path, name, split=split, **parameters)
+    try:
+        return datasets.load_dataset(path, name, split=split, **parameters)
+    except (ConnectionError, FileNotFoundError) as error:  # whoever meant another one reads why
+        if near := get_close_matches(path, known, 1, 0.8):
+            error.add_note(f"Puzzles are made by the name {near[0]!r}.")
+        raise
 
 
 def _named_in(split: Any, splits: Sequence[str]) -> list[str]:

@@ -75,7 +75,7 @@ class Knob:
             self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
         )
         if not integer and max(numbers) < 1:
-            log.warning("%s is a percentage: %s is less than 1 %%", self.name, brief(values))
+            log.warning("%s is a percentage: %g is less than 1 %%", self.name, max(numbers))
         return numbers
 
     def check_one(self, value: Any) -> Any:

@@ -137,8 +137,8 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
         _check_given(settings | ours)
         config = EvaluatorConfig.from_cli(Namespace(**settings))
     except TypeError as error:
-        said = re.sub(r".*unexpected keyword argument", "there is no setting", str(error))
-        raise ValueError(f"{file}: {said}") from None
+        problem = re.sub(r".*unexpected keyword argument", "there is no setting", str(error))
+        raise ValueError(f"{file}: {problem}") from None
     tokens, cost = (_number(name, ours[name]) for name in ("max_tokens_total", "max_cost"))
     return config, Own(
         Path(ours["output_path"]),

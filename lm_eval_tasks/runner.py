@@ -120,8 +120,8 @@ class Asking(AnsweringModel):
         self.tasks = self.loaded["tasks"]
         file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
         super().__init__(Answers([own.folder]), {}, file)
-        # a run that was refused before its first answer binds nobody
-        if self.answers and (begun := Run.read(own.folder)):
+        # what was refused before its first answer binds nobody; another shard may still be loading
+        if (self.answers or own.shard[1] > 1) and (begun := Run.read(own.folder)):
             begun.refuse_another(own.folder, self.run)
             self.run.model, self.run.about = begun.model, begun.about
         self.left, self.screen = 0, sys.stderr

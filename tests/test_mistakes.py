@@ -47,8 +47,9 @@ def test_what_works_is_not_refused(tmp_path, caplog):
 
 def test_mistakes_in_python():
     row = generate_puzzles(1, 5, 50, num_puzzles=1).to_pylist()[0]
-    with refused("no dataset 'cognilod': did you mean 'cogniload'"):
+    with pytest.raises((ConnectionError, FileNotFoundError)) as raised:
         load_dataset("cognilod", d=1)
+    assert raised.value.__notes__ == ["Puzzles are made by the name 'cogniload'."]
     for counts, said in (
         ({"context_budget": "32k"}, "context_budget must be a number of tokens, got '32k'"),
         ({"prompt_tokens": -1}, "prompt_tokens must be a number of tokens, got -1"),

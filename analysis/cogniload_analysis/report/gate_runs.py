@@ -68,7 +68,7 @@ def write_junit(out: Path, found: Gate, flips: Flips) -> None:
     if found.exit_code:
         ElementTree.SubElement(case, "failure", message=found.lines[0])
     listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
-    said = show_controls("\n".join([*found.lines, *listed]))
-    ElementTree.SubElement(case, "system-out").text = said
+    lines = show_controls("\n".join([*found.lines, *listed]))
+    ElementTree.SubElement(case, "system-out").text = lines
     with whole_file(out, force=True) as part:
         ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)

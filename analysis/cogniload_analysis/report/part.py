@@ -94,6 +94,7 @@ def build_part(
     ]
     mixed = [MIXED] * mixes_versions(frame, analysis)
     loads = (load.name for load in analysis.loads)
+    by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
     return Part(
         analysis=analysis,
         header=describe_runs(runs, once),
@@ -102,7 +103,7 @@ def build_part(
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed],
         cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
-        responses=list_responses(frame, analysis),
+        responses=list_responses(frame, analysis) if by_cell else [],
     )
 
 

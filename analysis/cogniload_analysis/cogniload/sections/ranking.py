@@ -247,8 +247,7 @@ def overview_table(
     of_model = frame.assign(date=frame["date"].astype(str)).groupby("model", observed=True)
     facts = of_model.agg({"response_tokens": "mean", "date": "max"})
     total = partial(pd.Series.sum, skipna=False)
-    costs = of_model["cost"].agg(total) if "cost" in frame else math.nan
-    facts = facts.assign(cost=costs)
+    facts = facts.assign(cost=of_model["cost"].agg(total) if "cost" in frame else math.nan)
     uncut = frame["acc_uncut"]
     bounds = {"acc_uncut": uncut, "acc_least": uncut.fillna(0), "acc_most": uncut.fillna(1)}
     scores = pd.DataFrame(bounds).groupby(frame["model"], observed=True).mean()
@@ -414,11 +413,6 @@ def describe_verdict(
     `first_error` says the commonest one, if it is known.
     """
     headline, solved = say_capacity(row), verdict.say_solved(frame, row["cut_share"])
-    if len(frame[["d", "N", "rho"]].drop_duplicates()) == 1 and not row["at_chance"]:
-        load = describe_load(frame.iloc[0])
-        headline = f"Solves {100 * row['accuracy']:.0f} % of the puzzles at {load} "
-        headline += f"({100 * row['low']:.0f} to {100 * row['high']:.0f}). Puzzles of several N "
-        headline += "would tell at how many statements it solves half of them (ECL50)."
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
         most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
         if math.isnan(row["accuracy"]):
@@ -427,6 +421,11 @@ def describe_verdict(
             solved = f"{solved.removesuffix('.')}, with an ECL50 of {most}."
     if row["at_chance"]:
         return Verdict(row["model"], headline, [solved])
+    if frame[["d", "N", "rho"]].nunique().max() == 1 and not math.isnan(row["accuracy"]):
+        headline = f"Solves {100 * row['accuracy']:.0f} % of the puzzles at "
+        headline += f"{describe_load(frame.iloc[0])} ({100 * row['low']:.0f} to "
+        headline += f"{100 * row['high']:.0f}). Puzzles of several N would tell at how many "
+        headline += "statements it solves half of them (ECL50)."
     sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
     breaks = verdict.say_breaks(load_effects(frame, LOADS))
     return Verdict(row["model"], headline, sentences, figure, breaks)

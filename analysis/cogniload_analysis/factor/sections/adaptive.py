@@ -25,7 +25,7 @@ COLUMNS: Columns = {
     **CONDITIONS,
     **{
         f"{name}, {name}_low, {name}_high": (name, form("{:.3g} ({:.3g} to {:.3g})"))
-        for name in PARAMETERS
+        for name in PARAMETERS[1:]  # N_eff is what is asked for
     },
     "no_phase_1": ("No first phase [%]", percent),
 }
