@@ -4,13 +4,16 @@ Servers ignore settings silently, and overrun budgets. Both show in the tokens o
 """
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from lm_eval.utils import handle_arg_string
 from scipy.stats import ttest_1samp
 
+from cogniload_gen.sample import as_count
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.configuration import read_configuration
 from lm_eval_tasks.resume import Answers, Record
@@ -25,46 +28,57 @@ LENIENT, OVERRUN, SURPRISE = 1.25, 0.05, 0.05
 setting makes no known difference if the tokens' paired t test has a larger p."""
 
 
-def sweep(arguments: Namespace, others: Sequence[str]) -> None:
+def sweep(arguments: Namespace, others: Sequence[str]) -> int:
     """Run `cogniload eval` at each level of a setting, such as reasoning_effort=low,high.
 
-    The setting is one of --model_args if it is given there, else one of --gen_kwargs. ValueError
-    for one without two levels, and as of `run`.
+    The setting is one of --model_args if it is given there, else one of --gen_kwargs, and a level
+    has the type that it would have there. Returns the exit code. ValueError for one without two
+    levels, and as of `run`.
     """
     name, _, listed = str(arguments.sweep).partition("=")
-    levels = [int(level) if level.isdecimal() else level for level in listed.split(",")]
-    if not name or len(set(levels)) < max(len(levels), 2) or "" in levels:
+    name, words = name.strip(), [word.strip() for word in listed.split(",")]
+    levels = [*map(handle_arg_string, words)]
+    if not name or len({*map(repr, levels)}) < max(len(levels), 2) or "" in levels:
         raise ValueError(
             f"sweep must be as reasoning_effort=low,medium,high, got {arguments.sweep!r}"
         )
     folders = {}
     with each_warning_once():
-        for level in levels:
+        for word, level in zip(words, levels, strict=True):
             config, own = read_configuration(arguments, others)
-            place = "model_args" if name in (config.model_args or {}) else "gen_kwargs"
-            setattr(config, place, {**(getattr(config, place) or {}), name: level})
-            folders[level] = own.folder / f"{name}={level}"
-            evaluate(config, replace(own, folder=folders[level]))
+            if name in (config.model_args or {}):  # which lm-eval has mixed into the metadata
+                config.model_args = config.model_args | {name: level}
+                config.metadata = config.metadata | {name: level}
+            else:
+                config.gen_kwargs = (config.gen_kwargs or {}) | {name: level}
+            folder = own.folder / f"{name}={word}".replace("/", "-")
+            if code := evaluate(config, replace(own, folder=folder)):
+                return code
+            folders[level] = folder
     print("\n".join(say_levels(name, folders)))
+    return 0
 
 
-def say_levels(name: str, folders: dict[int | str, Path]) -> list[str]:
+def say_levels(name: str, folders: Mapping[Any, Path]) -> list[str]:
     """Say what each level spent, a line each, and whether a setting was ignored or overrun."""
     lines, spent = [], []
     for level, folder in folders.items():
         answers = dict(Answers([folder]))
-        spent.append({key: it["response_tokens"] for key, it in answers.items()})
+        spent.append({key: as_count(it.get("response_tokens")) for key, it in answers.items()})
         known = [tokens for tokens in spent[-1].values() if tokens is not None]
-        accuracy = np.mean([record.get("acc", 0) for record in answers.values() or [{}]])
+        scores = [record["acc"] for record in answers.values() if "acc" in record]
+        right = f"{np.mean(scores):.1%} right, " if scores else ""
         tokens = f"{np.mean(known):,.0f} tokens a response" if known else "tokens not counted"
-        lines.append(f"{name}={level}: {len(answers):,} answers, {accuracy:.1%} right, {tokens}")
+        lines.append(f"{name}={level}: {len(answers):,} answers, {right}{tokens}")
         over: list[bool] = []
-        if isinstance(level, int) and name.endswith(BUDGETS):
+        if type(level) is int and name.endswith(BUDGETS):
             over = [_spent(name, record) > LENIENT * level for record in answers.values()]
         if over and np.mean(over) > OVERRUN:
             lines.append(f"note: {sum(over)} of {len(over)} responses overrun {name}={level}")
-    both = [key for key, tokens in spent[0].items() if tokens and spent[-1].get(key)]
-    ratios = np.log([spent[-1][key] / spent[0][key] for key in both])
+    ends = spent[0], spent[-1]
+    both = [key for key in ends[0] if all(of.get(key) for of in ends)]
+    tokens_of = [[float(of[key] or 0) for key in both] for of in ends]
+    ratios = np.log(np.divide(tokens_of[1], tokens_of[0]))
     if len(ratios) > 1 and (not np.ptp(ratios) or ttest_1samp(ratios, 0).pvalue > SURPRISE):
         lines.append(
             f"note: {name} makes no known difference: the same {len(both)} puzzles take "
@@ -77,4 +91,4 @@ def _spent(name: str, record: Record) -> int:
     """Return the tokens that a budget is of: those of the reasoning, or of the whole response."""
     if "think" in name:
         return estimate(record.get("reasoning") or "")
-    return int(record["response_tokens"] or 0)
+    return as_count(record.get("response_tokens")) or 0

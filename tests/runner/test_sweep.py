@@ -82,6 +82,33 @@ def test_thinking_beyond_its_budget_is_named(server, tmp_path, overrun):
     ) == overrun
 
 
+@pytest.mark.parametrize(("given", "levels"), [
+    ("temperature=0,0.7", [0, 0.7]),
+    ("enable_thinking=True, False", [True, False]),
+    ("effort=low, 'high'", ["low", "high"]),
+    ("top_k=-1,1e1", [-1, 10.0]),
+])  # fmt: skip
+def test_a_level_has_the_type_that_it_has_as_a_setting(server, tmp_path, given, levels):
+    words = arguments(server, tmp_path, "--limit", 2, "--sweep", given)
+    assert command(*words)[0] == 0
+    name = given.partition("=")[0]
+    sent = [request[name] for request in server.requests[::2]]
+    assert (sent, [*map(type, sent)]) == (levels, [*map(type, levels)])
+    server.asked()
+    assert command(*words)[0] == 0
+    assert not server.requests
+
+
+def test_a_setting_of_the_model_is_swept(server, tmp_path):
+    """Such as its name, each of which has its own run."""
+    words = arguments(server, tmp_path, "--limit", 2, "--sweep", "model=org/a,solver", timeout=99)
+    code, out, err = command(*words)
+    assert code == 0, err
+    assert [request["model"] for request in server.requests] == ["org/a"] * 2 + ["solver"] * 2
+    assert {folder.name for folder in tmp_path.iterdir()} == {"model=org-a", "model=solver"}
+    assert "model=org/a: 2 answers" in out
+
+
 @pytest.mark.parametrize("given", ["effort", "effort=low", "=low,high", "effort=low,low", "a=,b"])
 def test_a_sweep_has_levels(server, tmp_path, given):
     says = f"sweep must be as reasoning_effort=low,medium,high, got '{given}'"
