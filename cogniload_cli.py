@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -332,10 +333,11 @@ def plan(parser: Parser, words: Words) -> None:
     print(plan_comparison(settings.pop("like"), settings.pop("detect"), **settings).summary())
 
 
-def evaluate(parser: Parser, words: Words) -> None:
+def evaluate(parser: Parser, words: Words) -> int:
     """Evaluate a model with lm-eval; the same command continues a run that was killed."""
     from cogniload_gen.checks import PRICE
 
+    parser.epilog = "Exit code: 0 done, 2 wrong use or broken, 4 a cap has stopped it."
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
         "--tasks TASK --until GOAL [--budget COUNT] [--at LOADS] [--N RANGE] [--d RANGE] ...",
@@ -366,6 +368,7 @@ def evaluate(parser: Parser, words: Words) -> None:
     parser.option("max-cost", "COST", "the same for the cost at --price")
     text = "ask the same puzzles at levels of a setting, such as reasoning_effort=low,medium,high"
     parser.option("sweep", "NAME=LEVELS", text)
+    parser.flag("anew", "put the answers that are there aside, and ask again", default=None)
     parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
@@ -373,11 +376,10 @@ def evaluate(parser: Parser, words: Words) -> None:
     if arguments.sweep:
         from lm_eval_tasks.sweep import sweep
 
-        sweep(arguments, others)
-        return
+        return sweep(arguments, others)
     from lm_eval_tasks.runner import run
 
-    run(arguments, others)
+    return run(arguments, others)
 
 
 def why(parser: Parser, words: Words) -> None:
@@ -633,9 +635,10 @@ COMMANDS: dict[str, dict[str, Callable[[Parser, Words], int | None]]] = {
 def main(words: Words | None = None) -> int:
     """Run a command: `words`, by default those of the process. Return its exit code.
 
-    0 if it did its work, 2 after an error in one line, 130 after Ctrl-C and 143 after SIGTERM,
-    which leave no half-written file, 141 where nobody reads the output any more. Raises SystemExit
-    as argparse does, with 2 for wrong arguments and 0 after a help.
+    0 if it did its work, 2 after an error in one line, also one that nobody has foreseen, 130 after
+    Ctrl-C and 143 after SIGTERM, which leave no half-written file, 141 where nobody reads the
+    output any more; others are a command's own. Raises SystemExit as argparse does, with 2 for
+    wrong arguments and 0 after a help.
     """
     if words is None:
         words = sys.argv[1:]
@@ -654,10 +657,10 @@ def main(words: Words | None = None) -> int:
     except KeyboardInterrupt:
         print(f"cogniload {name}: interrupted", file=sys.stderr)
         code = 130
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if isinstance(error, BrokenPipeError):  # nothing is written at exit then
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 141
+    except BrokenPipeError:  # nothing is written at exit then
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception as error:  # codes such as 1 are verdicts
         print(f"cogniload {name}: error: {_error_line(name, error)}", file=sys.stderr)
         code = 2
     return code
@@ -703,7 +706,13 @@ def _error_line(command: str, error: Exception) -> str:
         return _one_line(
             f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         )
-    return _one_line("the memory is full" if isinstance(error, MemoryError) else str(error))
+    if isinstance(error, MemoryError):
+        return "the memory is full"
+    if isinstance(error, ValueError | OSError | ImportError):
+        return _one_line(str(error))
+    last = extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    return _one_line(f"this is a fault of the program: {type(error).__name__}: {error} ({place})")
 
 
 def _one_line(text: str) -> str:

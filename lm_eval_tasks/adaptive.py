@@ -134,12 +134,19 @@ class Search:
                 for puzzle, id in zip(waiting, ids, strict=True)
                 if all(Key(self.name, id, 0, attempt) in answers for attempt in attempts)
             }
+            lost = {key.document for key in answers.lost}
+            unknown = [
+                puzzle
+                for puzzle, id in zip(waiting, ids, strict=True)
+                if id in lost and puzzle not in known
+            ]
+            self.design.lose(unknown)
             self.design.tell(
                 known,
                 [record.get("acc") == 1 for record in known.values()],
                 [record.get("ending") == "cut" for record in known.values()],
             )
-            if len(known) < len(waiting):
+            if len(known) + len(unknown) < len(waiting):
                 return False
         return True
 

@@ -10,6 +10,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
@@ -21,7 +22,7 @@ from lm_eval.api.task import Task
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks.manager import TaskDict
-from lm_eval.utils import handle_non_serializable
+from lm_eval.utils import handle_non_serializable, hash_string
 from pandas import json_normalize
 
 from cogniload_gen import benchmarks
@@ -36,7 +37,7 @@ from lm_eval_tasks.tasks import TASKS, refuse_misspelt
 UNTIL = "until", "budget", "N", "at", "d"
 """Our own arguments that say what a design is to find out; all but the first need it."""
 
-OURS = "output_path", "shard", *UNTIL, "max_tokens_total", "price", "max_cost"
+OURS = "output_path", "shard", *UNTIL, "max_tokens_total", "price", "max_cost", "anew"
 """Our own arguments, which a --config file may hold beside lm-eval's."""
 
 REFUSED = (
@@ -58,6 +59,9 @@ FREE = (
 )
 """Arguments, also of --model_args, that say where and how fast: a run may go on with others."""
 
+HIGHER_CAP = "the same command with a higher cap goes on"
+"""What comes after a run that a cap has stopped."""
+
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 60
 
@@ -70,7 +74,8 @@ class Own:
     """Our own arguments: where, which shard I of N, until what, and when to stop.
 
     `until` are a design's `UNTIL`, as given. The run stops at so many `tokens`, or at a `cost`, by
-    the `price` of a million tokens of prompts, and of responses.
+    the `price` of a million tokens of prompts, and of responses. With `anew`, the answers that are
+    there are put aside.
     """
 
     folder: Path
@@ -79,6 +84,7 @@ class Own:
     tokens: float
     price: tuple[float, float]
     cost: float
+    anew: bool = False
 
     def cap_reached(self, tokens: Sequence[int], uncounted: int) -> str | None:
         """Return which cap the tokens of all answers have reached; None where none is.
@@ -147,6 +153,7 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
         tokens,
         check_price(ours["price"]) or (0.0, 0.0),
         cost,
+        bool(ours["anew"]),
     )
 
 
@@ -269,6 +276,23 @@ class Run:
         """All arguments of the model, also those that may change."""
         return self.what["model_args"] | dict(self.free["model_args"])
 
+    @property
+    def seed(self) -> object:
+        """What the seeds of its requests follow from, besides their documents and attempts."""
+        own = ((self.what[name] or {}).get("seed") for name in ("model_args", "gen_kwargs"))
+        return [self.what["seed"], *own]
+
+    @property
+    def id(self) -> str:
+        """What tells its result set from others, wherever it is: what it is, and when it began."""
+        known = self.what, self.about.get("date"), self.about.get("anew", 0)
+        return hash_string(json.dumps(known, sort_keys=True))[:16]
+
+    @property
+    def began(self) -> datetime:
+        """When it was begun, in UTC; 1970 where run.json does not say."""
+        return datetime.fromtimestamp(self.about.get("date") or 0, UTC)
+
     def configuration(self) -> EvaluatorConfig:
         """Return lm-eval's configuration, without keys."""
         given = {name: self.what[name] for name in WHAT} | self.free
@@ -288,10 +312,16 @@ class Run:
             raise ValueError(f"samples must be of {', '.join(tasks)}; got {unknown[0]!r}")
         for name, task in tasks.items():
             count = len(task.eval_docs)
-            listed = sorted(set(samples.get(name, ()))) or [*range(count)]
-            if listed[-1] >= count:
-                given = listed[-1]
-                raise ValueError(f"samples of {name} must be from 0 to {count - 1}, got {given}")
+            listed = [*range(count)]
+            if name in samples:
+                listed = samples[name] if isinstance(samples[name], list) else [samples[name]]
+                wrong = [each for each in listed if type(each) is not int or not 0 <= each < count]
+                if wrong or not listed:
+                    given = wrong[0] if wrong else "none"
+                    raise ValueError(
+                        f"samples of {name} must be from 0 to {count - 1}, got {given}"
+                    )
+                listed = sorted(set(listed))
             if limit is not None:
                 listed = listed[: math.ceil(count * limit) if limit < 1 else int(limit)]
             chosen[name] = listed[index - 1 :: shards]
@@ -310,10 +340,17 @@ class Run:
         if not file.exists():
             return None
         try:
-            return cls(**json.loads(file.read_text("utf-8")))
-        except (ValueError, TypeError):
+            run = cls(**json.loads(file.read_text("utf-8")))
+            nested = run.free["model_args"], *map(run.what.get, ("model_args", "metadata"))
+            held = run.what, run.model, run.free, run.about, run.what["versions"], *nested
+            sound = all(isinstance(part, dict) for part in held) and type(run.total) is int
+            sound = sound and {*WHAT, "until"} <= {*run.what} and type(run.what["tasks"]) is list
+        except (ValueError, TypeError, LookupError, AttributeError):
+            sound = False
+        if not sound:
             what = "must be what this version of cogniload eval wrote"
-            raise ValueError(f"{file} {what}: name another --output_path") from None
+            raise ValueError(f"{file} {what}: name another --output_path")
+        return run
 
     @classmethod
     def begun(cls, folder: Path) -> "Run":

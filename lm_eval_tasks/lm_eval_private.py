@@ -6,9 +6,9 @@ What is changed of a backend, for as long as it is as it was, is in `responses.p
 
 import inspect
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ from typing import Any
 
 import lm_eval.api.registry
 import lm_eval.evaluator
+from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.models.api_models import TemplateAPI
@@ -90,6 +91,32 @@ def payload(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> dict[s
         prompt = model.tok_encode(prompt, add_special_tokens=model.add_bos_token)[-room:]
     message = model.create_message([prompt])
     sent: dict[str, Any] = create(message, generate=True, gen_kwargs=deepcopy(settings), seed=seed)
+    return sent
+
+
+def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> list[Instance]:
+    """Return requests for texts with a seed each, for backends that take one.
+
+    lm-eval sends one seed with all requests of a run, so that a server which honours it answers a
+    prompt that is repeated with the same text. Its API models for other servers than OpenAI's, and
+    Hugging Face's models, take none: the draws of the latter begin at the first seed. A server that
+    is sent several prompts at once takes one for all, which does no harm where nothing is drawn.
+    """
+    kind = type(model)
+    if seeds and kind.__module__ == "lm_eval.models.huggingface":
+        import torch
+
+        torch.manual_seed(seeds[0])
+    create = getattr(kind, "_create_payload", None)
+    of_openai = getattr(create, "__module__", "") == "lm_eval.models.openai_completions"
+    drawn = any(request.args[-1].get("temperature") for request in requests) if seeds else False
+    together = of_openai and slots(model)[1] > 1 and not drawn
+    if not seeds or together or not (of_openai or kind.__module__.endswith(".vllm_causallms")):
+        return [*requests]
+    sent = [copy(request) for request in requests]
+    for request, seed in zip(sent, seeds, strict=True):
+        prompt, settings, *others = request.args
+        request.arguments = (prompt, {**settings, "seed": seed}, *others)
     return sent
 
 

@@ -5,14 +5,15 @@
 
 A line is appended with one write as soon as its answer is there, so a kill loses only the answers
 that were under way. A last line that a kill or a full disk has torn is dropped, and its request is
-asked again. A shard writes a file of its own, so nothing is locked; whoever reads, reads them all.
+asked again. A shard writes a file of its own, which one process holds; whoever reads, reads all.
 """
 
 import json
 import os
+import socket
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,12 +25,19 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.utils import postprocess_generated_text
 from lm_eval.utils import handle_non_serializable, hash_string
 
+from cogniload_gen.benchmark import PREFIX
+from cogniload_gen.draws import address_key
 from cogniload_gen.reasoning import Reasoning
-from lm_eval_tasks.lm_eval_private import outputs_as_they_come
+from cogniload_gen.sample import as_count
+from lm_eval_tasks.lm_eval_private import outputs_as_they_come, seeded
 from lm_eval_tasks.responses import Response, Said
 
 Record = dict[str, Any]
-"""A line: its Key by name, the request's `arguments`, the `answer`, and what describes it."""
+"""A line: its Key by name, the request's `arguments`, the `answer`, and what describes it.
+
+`asked` is the hash of the prompt, and `seed` what the request was drawn by. In place of all that,
+`lost` says why a request was given up.
+"""
 
 
 class Key(NamedTuple):
@@ -48,17 +56,23 @@ class Key(NamedTuple):
             document = hash_string(json.dumps(request.doc, default=handle_non_serializable))
         return cls(str(request.task_name), str(document), request.idx, attempt)
 
+    def seed(self, run: object) -> int:
+        """Return the seed of this attempt at this document in a run, from 0 to 2^31 - 1."""
+        return address_key("request", str(run), self.document, self.request, self.attempt) >> 33
+
 
 class Answers(Mapping[Key, Record]):
     """The answers of a run, in the folders of its shards. Texts stay on the disk until read.
 
-    `files` are those that have any, `documents` the documents that have; `tokens` is the sum of
+    `documents` are those that have any, `lost` says why others have none; `tokens` is the sum of
     prompts and of responses, `uncounted` the number of answers whose tokens nobody counted.
+    `prompts` are the hashes of what was asked, where it is known.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = folders
-        self.files: set[Path] = set()
+        self.lost: dict[Key, str] = {}
+        self.prompts: dict[Key, str] = {}
         self.documents: set[tuple[str, str]] = set()
         self.tokens, self.uncounted = [0, 0], 0
         self.scored, self.correct = 0, 0.0
@@ -92,20 +106,27 @@ class Answers(Mapping[Key, Record]):
         try:
             record = json.loads(line)
             key = Key(*(record[name] for name in Key._fields))
+            if key in self._places:  # two files of one run: the first answer counts
+                return
+            if "lost" in record:
+                self.lost[key] = str(record["lost"])
+                return
+            _ = [*record["arguments"]], record["answer"]
         except (ValueError, LookupError, TypeError):  # a crash of the machine may leave anything
             return
-        if key in self._places:  # two processes of one shard: the first answer counts
-            return
         self._places[key] = file, place
-        self.files.add(file)
+        self.lost.pop(key, None)
         self.documents.add(key[:2])
-        spent = [record.get(f"{part}_tokens") for part in ("prompt", "response")]
-        if None in spent:
+        if "asked" in record:
+            self.prompts[key] = str(record["asked"])
+        counts = (as_count(record.get(f"{part}_tokens")) for part in ("prompt", "response"))
+        spent = [count for count in counts if count is not None]
+        if len(spent) < len(self.tokens):
             self.uncounted += 1
         else:
             self.tokens = [total + count for total, count in zip(self.tokens, spent, strict=True)]
-        if "acc" in record:
-            self.scored, self.correct = self.scored + 1, self.correct + record["acc"]
+        if isinstance(right := record.get("acc"), int | float):
+            self.scored, self.correct = self.scored + 1, self.correct + right
 
     def __getitem__(self, key: Key) -> Record:
         file, place = self._places[key]
@@ -142,6 +163,30 @@ class Answers(Mapping[Key, Record]):
             os.close(descriptor)
 
 
+@contextmanager
+def held(state: Path, shard: int) -> Iterator[None]:
+    """Hold a shard's answers file, so that no other process asks for the same answers.
+
+    ValueError says which process holds it. Systems without flock hold nothing.
+    """
+    state.mkdir(parents=True, exist_ok=True)
+    with (state / f"lock-{shard}").open("a+", encoding="utf-8") as opened:
+        with suppress(ImportError):
+            from fcntl import LOCK_EX, LOCK_NB, flock
+
+            try:
+                flock(opened, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                opened.seek(0)
+                raise ValueError(
+                    f"{state.parent} is held by process {opened.read(99)}: wait until it ends"
+                ) from None
+        opened.truncate(0)
+        opened.write(f"{os.getpid()} on {socket.gethostname()}")
+        opened.flush()
+        yield
+
+
 class Unanswered(ValueError):  # noqa: N818  (what is missing, not what went wrong)
     """Requests that no answer on the disk belongs to, where no model is there to ask."""
 
@@ -159,8 +204,9 @@ class AnsweringModel:
 
     `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
     of it. What comes is appended to `file`. Prompts are put back as they were sent, so that scoring
-    needs no model. With `end_after`, such as {"generate_until"}, the evaluation ends by Answered
-    after these requests, and with `only_check` before them.
+    needs no model; ValueError for an answer to another prompt. Each request has a seed of its own,
+    by that of the run, where the backend takes one. With `end_after`, such as {"generate_until"},
+    the evaluation ends by Answered after these requests, and with `only_check` before them.
     """
 
     rank, world_size = 0, 1
@@ -172,6 +218,9 @@ class AnsweringModel:
         self.inner: LM | None = None
         self.end_after: set[str] = set()
         self.only_check = False
+        self.run_seed: object = None
+        self._chats: dict[Any, str] = {}
+        self._lose: Callable[[Instance, str], None] = lambda *_: None
 
     def __getattr__(self, name: str) -> Any:
         if name == "inner" or self.inner is None:
@@ -184,9 +233,27 @@ class AnsweringModel:
 
     def apply_chat_template(self, chat: list[dict[str, str]], *args: Any, **settings: Any) -> Any:
         """Return a prompt; without a model, messages in the place of the one on the disk."""
+        messages = json.dumps(chat, ensure_ascii=False)
         if self.inner is None:
-            return JsonChatStr(json.dumps(chat, ensure_ascii=False))
-        return self.inner.apply_chat_template(chat, *args, **settings)
+            return JsonChatStr(messages)
+        prompt = self.inner.apply_chat_template(chat, *args, **settings)
+        if isinstance(prompt, str):
+            self._chats[prompt] = messages
+        return prompt
+
+    def _hash_prompt(self, request: Instance) -> str:
+        """Return the hash of what is asked, the same with a model and without one."""
+        if isinstance(request.doc, dict) and request.doc.get(PREFIX) is not None:
+            asked = json.dumps(request.doc, default=handle_non_serializable)
+        else:
+            prompt = request.args[0]
+            asked = prompt.prompt if isinstance(prompt, JsonChatStr) else str(prompt)
+            asked = self._chats.get(asked, asked)
+        return hash_string(asked)
+
+    def give_up(self, request: Instance, why: str) -> None:
+        """Take that a request that was sent gets no answer; the others go on."""
+        self._lose(request, why)
 
     def describe(self, request: Instance, answer: Any) -> Record:
         """Return what a line says of a request and its answer."""
@@ -204,8 +271,16 @@ class AnsweringModel:
         for request in requests:  # lm-eval repeats a request for each attempt
             keys.append(Key.of(request, attempts[id(request)]))
             attempts[id(request)] += 1
-        asked = zip(keys, requests, strict=True)
-        waiting = [(key, request) for key, request in asked if key not in self.answers]
+        waiting = []
+        for key, request in zip(keys, requests, strict=True):
+            if key not in self.answers:
+                waiting.append((key, request))
+            elif self.answers.prompts.get(key) not in (None, self._hash_prompt(request)):
+                raise ValueError(
+                    f"{', '.join(map(str, self.answers.folders))}: the answer to {key.document} of "
+                    f"{key.task} is to another prompt, as its puzzles or its task were others: "
+                    "name another --output_path, or ask --anew"
+                )
         if waiting and self.inner is None:
             raise Unanswered([request for _, request in waiting])
         if waiting and self.inner is not None and self.file is not None:
@@ -233,6 +308,8 @@ class AnsweringModel:
         A backend without one (lm-eval's dummy) has its answers written when it returns them.
         """
         said = 1 if kind == "generate_until" else 2  # what of the arguments is the prompt
+        seeds = [key.seed(self.run_seed) for key, _ in waiting] if said == 1 else []
+        sent = seeded(inner, [request for _, request in waiting], seeds)
         numbers: dict[tuple[Any, ...], deque[int]] = defaultdict(deque)
         for number, (_, request) in enumerate(waiting):
             numbers[request.args[:said]].append(number)
@@ -241,14 +318,22 @@ class AnsweringModel:
 
             def write(number: int, answer: Any) -> None:
                 key, request = left.pop(number)
-                record = key._asdict() | {"arguments": request.args, "answer": answer}
+                about = {"asked": self._hash_prompt(request)}
+                if "seed" in (settings := sent[number].args[-1]):
+                    about["seed"] = settings["seed"]
+                record = key._asdict() | {"arguments": request.args, "answer": answer} | about
                 append(record | self.describe(request, answer))
+                self.watch(total - len(left), total)
+
+            def lose(request: Instance, why: str) -> None:
+                number = next(number for number in left if sent[number] is request)
+                append(left.pop(number)[0]._asdict() | {"lost": why})
                 self.watch(total - len(left), total)
 
             def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:
                 if of_prompt := numbers.get(tuple(arguments[:said])):
-                    # two tasks may set other limits for one prompt
-                    same = (n for n in of_prompt if waiting[n][1].args == tuple(arguments))
+                    # the attempts at a prompt have other seeds, and its tasks other limits
+                    same = (n for n in of_prompt if sent[n].args == tuple(arguments))
                     number = next(same, of_prompt[0])
                     of_prompt.remove(number)
                     write(number, answer)
@@ -263,8 +348,9 @@ class AnsweringModel:
 
             self.watch(total - len(left), total)
             inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
+            self._lose = lose
             with outputs_as_they_come(inner, add_output):
-                returned = getattr(inner, kind)([request for _, request in waiting])
+                returned = getattr(inner, kind)(sent)
             for number, answer in enumerate(returned):
                 if number in left and answer is not None:  # None: a cap has ended the asking
                     write(number, answer)

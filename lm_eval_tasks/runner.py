@@ -14,9 +14,8 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, suppress
+from contextlib import ExitStack, redirect_stderr, suppress
 from dataclasses import asdict
-from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -29,30 +28,51 @@ from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import TemplateAPI
+from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, hash_string, make_table, sanitize_list
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_path
-from cogniload_gen.files import whole_file
+from cogniload_gen.files import one_line, whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
 from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
-from lm_eval_tasks.configuration import OURS, WHAT, Own, Run, load_tasks, read_configuration
+from lm_eval_tasks.configuration import (
+    HIGHER_CAP,
+    OURS,
+    WHAT,
+    Own,
+    Run,
+    load_tasks,
+    read_configuration,
+)
 from lm_eval_tasks.lm_eval_private import answering_by
 from lm_eval_tasks.responses import keep_what_is_said
-from lm_eval_tasks.resume import Answered, AnsweringModel, Answers, Unanswered
+from lm_eval_tasks.resume import Answered, AnsweringModel, Answers, Key, Unanswered, held
 from lm_eval_tasks.status import each_warning_once, print_status
 from lm_eval_tasks.tasks import refuse_files
 
 log = logging.getLogger(__name__)
 
 
-def run(arguments: Namespace, others: Sequence[str]) -> None:
+CAPPED = 4
+"""The exit code of a command that a cap has stopped."""
+
+
+class Capped(SystemExit):
+    """Ends a command whose run a cap has stopped, which has said so."""
+
+    def __init__(self) -> None:
+        super().__init__(CAPPED)
+
+
+def run(arguments: Namespace, others: Sequence[str]) -> int:
     """Run `cogniload eval`, with our arguments in `arguments` and lm-eval's in `others`.
 
-    ValueError or OSError, in a line, for what can't be evaluated.
+    Returns the exit code: 0, or CAPPED. ValueError or OSError, in a line, for what can't be
+    evaluated.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
     if (arguments.status or arguments.merge) and others:
@@ -64,39 +84,47 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
         elif arguments.merge:
             merge(arguments.merge, arguments.output_path, arguments.include_path)
         else:
-            evaluate(*read_configuration(arguments, others))
+            return evaluate(*read_configuration(arguments, others))
+    return 0
 
 
-def run_into(out: Path, others: Sequence[str], **own: Any) -> None:
-    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`, and `own` of ours."""
-    ours = dict.fromkeys(("config", "include_path", "merge", "status", *OURS))
-    run(Namespace(**ours | {"output_path": out} | own), others)
+def run_into(out: Path, others: Sequence[str], of: Path | None = None, **own: Any) -> int:
+    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`, and `own` of ours.
+
+    `of` is the run whose report shows the answers, if that is not their own.
+    """
+    ours = dict.fromkeys(("config", "include_path", *OURS)) | {"output_path": out} | own
+    with each_warning_once():
+        return evaluate(*read_configuration(Namespace(**ours), others), of)
 
 
-def evaluate(config: EvaluatorConfig, own: Own) -> None:
+def evaluate(config: EvaluatorConfig, own: Own, of: Path | None = None) -> int:
     """Ask what has no answer yet, up to a cap; score a whole run and write its results.
 
-    ValueError for a folder that was begun with something else.
+    Returns the exit code; `of` as for `run_into`. ValueError for a folder that was begun with
+    something else.
     """
     search = Search.begin(config, own.until, own.shard) if own.until else None
-    asking, (index, shards) = Asking(config, own, search), own.shard
-    try:
+    with Asking(config, own, search) as asking:
+        try:
+            if search:
+                search.ask_all(asking)
+            elif not asking.is_answered():
+                asking.ask()
+        except CapReached as reached:
+            print(f"stopped: {reached}", file=sys.stderr)
+            _say_next(HIGHER_CAP)
+            return CAPPED
         if search:
-            search.ask_all(asking)
-        elif not asking.is_answered():
-            asking.ask()
-    except CapReached as reached:
-        print(f"stopped: {reached}", file=sys.stderr)
-        _say_next("the same command with a higher cap goes on")
-        return
-    if search:
-        print("\n".join(search.summary()))
-    if shards > 1:
-        left = max(asking.run.total - len(asking.answers.documents), 0)
-        print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")
-        _say_next(f"cogniload eval --merge {own.folder}" + ", when all are done" * (left > 0))
-        return
-    write_results(asking.run, config, asking.loaded, asking.answers, own.folder)
+            print("\n".join(search.summary()))
+        index, shards = own.shard
+        if shards > 1:
+            left = max(asking.run.total - len(asking.answers.documents), 0)
+            print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")
+            _say_next(f"cogniload eval --merge {own.folder}" + ", when all are done" * (left > 0))
+        else:
+            score(asking.run, config, asking.loaded, asking.answers, own.folder, of=of)
+    return 0
 
 
 def _say_next(command: str) -> None:
@@ -120,12 +148,40 @@ class Asking(AnsweringModel):
         self.tasks = self.loaded["tasks"]
         file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
         super().__init__(Answers([own.folder]), {}, file)
+        self._locks, self._holds = ExitStack(), False
+        self.run_seed = self.run.seed
         # what was refused before its first answer binds nobody; another shard may still be loading
         if (self.answers or own.shard[1] > 1) and (begun := Run.read(own.folder)):
             begun.refuse_another(own.folder, self.run)
             self.run.model, self.run.about = begun.model, begun.about
+        if own.anew and file.exists():
+            self._hold()
+            begins = self.run.about["anew"] = self.run.about.get("anew", 0) + 1
+            self.run.model = {}  # another one may have its name now
+            self.run.write(own.folder)
+            file.rename(file.with_name(f"{file.name}.before-{begins}"))
+            self.answers = Answers([own.folder])
+        if self.answers:
+            print(
+                f"continuing: {len(self.answers):,} answers are there, of a run that was begun "
+                f"{self.run.began:%Y-%m-%d %H:%M} UTC; --anew asks the model again",
+                file=sys.stderr,
+            )
         self.left, self.screen = 0, sys.stderr
         self.bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> "Asking":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._locks.close()
+
+    def _hold(self) -> None:
+        """Hold the answers file as long as this lives, and read what others have written."""
+        if not self._holds:
+            self._locks.enter_context(held(self.own.folder / "state", self.own.shard[0]))
+            self._holds = True
+            self.answers.catch_up()
 
     def ask(self, *, check: bool = False) -> None:
         """Ask for the answers of this shard's documents; nothing is asked twice.
@@ -133,7 +189,9 @@ class Asking(AnsweringModel):
         With `check`, have each budget refuse what does not fit, and ask nothing. CapReached where a
         cap ends it.
         """
+        self._hold()
         self._stop_at_cap()
+        self.run.about.pop("stopped", None)
         self.inner = self.inner or self._load_model()
         self.only_check, self.left = check, 0
         try:
@@ -184,7 +242,7 @@ class Asking(AnsweringModel):
         if model.world_size > 1:
             raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
         keep_what_is_said(model)
-        server.fill_every_slot(model, lambda: self._cap() is not None)
+        server.fill_every_slot(model, lambda: self._cap() is not None, self.give_up)
         served = server.check_server(model, context_budget(self.tasks))
         facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
         facts |= {"root": served.get("root")}
@@ -222,6 +280,8 @@ class Asking(AnsweringModel):
 
     def _stop_at_cap(self) -> None:
         if reached := self._cap():
+            self.run.about["stopped"] = reached
+            self.run.write(self.own.folder)
             raise CapReached(reached)
 
 
@@ -293,48 +353,87 @@ def merge(
     loaded = load_tasks(now, include_path, given, search)
     for folder, begun in zip(folders, runs, strict=True):
         begun.refuse_another(folder, Run(now.what, first.model))
+    # in whatever order the folders are given
+    first.about["date"] = min(run.about.get("date") or 0 for run in runs)
     answers = Answers(folders)
-    tasks = loaded["tasks"]
     if search:
-        search.read_all(answers, tasks)
+        search.read_all(answers, loaded["tasks"])
+    score(first, config, loaded, answers, place, partly=out is not None)
+
+
+def score(
+    done: Run,
+    config: EvaluatorConfig,
+    loaded: TaskDict,
+    answers: Answers,
+    out: Path,
+    *,
+    partly: bool = False,
+    of: Path | None = None,
+) -> None:
+    """Have lm-eval score the answers on the disk, and write its result files.
+
+    Requests that were given up are left out, and named. ValueError where other answers are missing,
+    unless what is there is to be scored `partly`. `of` as for `run_into`.
+    """
+    tasks = loaded["tasks"]
+    missing: Sequence[Instance] = []
     try:
-        write_results(first, config, loaded, answers, place)
-    except Unanswered as missing:
-        # lm-eval numbers the documents that it was given
-        lost = {(request.task_name, request.doc_id) for request in missing.requests}
-        there = {
-            name: [index for i, index in enumerate(chosen) if (name, i) not in lost]
-            for name, chosen in first.shard(tasks, 1, 1).items()
-        }
-        if out is None or not any(there.values()):
-            raise ValueError(
-                f"{', '.join(map(str, folders))}: {len(lost):,} of {first.total:,} puzzles have no "
-                "answer yet: the run's command goes on; --output_path DIR scores what is there"
-            ) from None
-        config.limit, config.samples = None, there
-        loaded |= {"tasks": {name: task for name, task in tasks.items() if there[name]}}
-        interim = f"interim: {first.total - len(lost):,} of {first.total:,} puzzles"
-        write_results(first, config, loaded, answers, place, interim)
+        write_results(done, config, loaded, answers, out, {}, of)
+    except Unanswered as unanswered:
+        missing = unanswered.requests
+    if not missing:
+        return
+    # lm-eval numbers the documents that it was given
+    left = {(request.task_name, request.doc_id) for request in missing}
+    keys = {Key.of(request, 0)[:2] for request in missing}
+    lost = {key[:2]: why for key, why in answers.lost.items() if key[:2] in keys}
+    chosen = done.shard(tasks, 1, 1)
+    there = {
+        name: [index for i, index in enumerate(listed) if (name, i) not in left]
+        for name, listed in chosen.items()
+    }
+    total = sum(map(len, chosen.values()))
+    waiting = len(left) - len(lost)
+    if (waiting and not partly) or not any(there.values()):
+        raise ValueError(
+            f"{', '.join(map(str, answers.folders))}: {len(left):,} of {total:,} puzzles have no "
+            "answer yet: the run's command goes on; --output_path DIR scores what is there"
+        )
+    config.limit, config.samples = None, there
+    loaded["tasks"] = {name: task for name, task in tasks.items() if there[name]}
+    about: dict[str, Any] = {"lost": len(lost)} if lost else {}
+    if waiting:
+        about["interim"] = f"interim: {total - len(left):,} of {total:,} puzzles"
+    write_results(done, config, loaded, answers, out, about, of)
+    for (_, document), why in lost.items():
+        print(f"not answered: {one_line(f'{document}: {why}')}", file=sys.stderr)
+    if lost:
+        print(f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them")
+        if answers.scored:
+            least, most = (answers.correct + more for more in (0, len(lost)))
+            every = answers.scored + len(lost)
+            print(f"accuracy, were they wrong or right: {least / every:.1%} to {most / every:.1%}")
 
 
 def write_results(
     done: Run,
     config: EvaluatorConfig,
-    loaded: Mapping[str, Any],
+    loaded: TaskDict,
     answers: Answers,
     out: Path,
-    interim: str = "",
+    facts: dict[str, Any],
+    of: Path | None,
 ) -> None:
     """Have lm-eval score the answers on the disk; write its result files and print its table.
 
-    The files have the date of the newest answer, so the same answers are one result set, however
-    often they are merged. `interim` says how far a run is that is not whole. Unanswered where
-    answers are missing.
+    The files have the date when the run was begun, so a run is one result set, however often it is
+    scored. `facts` are further ones of the results. Unanswered where answers are missing. The
+    table is not printed of answers that the report of another run shows (`of`).
     """
     tracker = EvaluationTracker()
     results = _evaluate(AnsweringModel(answers, done.model), asdict(config), loaded, tracker)
-    date = datetime.fromtimestamp(max(file.stat().st_mtime for file in answers.files))
-    end = date.isoformat().replace(":", "-")
+    end = f"{done.began:%Y-%m-%dT%H-%M-%S.%f}"
     names = asdict(tracker.general_config_tracker)
     if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
         names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
@@ -351,17 +450,17 @@ def write_results(
     if done.what["until"]:
         design = {name: done.what["versions"][name] for name in ("design", "prior")}
         about["until"] = done.what["until"] | design
-    if interim:
-        about["interim"] = interim
-    results["config"] = without_keys(results["config"]) | about
+    results["config"] = without_keys(results["config"]) | about | {"run_id": done.id} | facts
     for task in results["configs"].values():  # lm-eval mixes the model's arguments into it
         task["metadata"] = without_keys(task.get("metadata") or {})
     results |= names | done.about
     text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
     _write(folder / f"results_{end}.json", [text])
-    _print_tables(results)
-    print(f"results  {folder / f'results_{end}.json'}")
-    _say_next(f"cogniload report {out} --out {out / 'report'}")
+    if of is None:
+        _print_tables(results)
+        print(f"results  {folder / f'results_{end}.json'}")
+    shown = of or out
+    _say_next(f"cogniload report {shown} --out {shown / 'report'}")
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
-from lm_eval_tasks.configuration import Run, cost_of
+from lm_eval_tasks.configuration import HIGHER_CAP, Run, cost_of
 from lm_eval_tasks.resume import Answers
 
 ADVICE = "Custom kwargs can be passed to `--metadata`"
@@ -52,7 +52,8 @@ def print_status(folders: Sequence[Path], price: str | None, include_path: str |
     prices = check_price(price)
     for folder in folders:
         run, answers = Run.begun(folder), Answers([folder])
-        tasks, done = ", ".join(run.what["tasks"]), len(answers.documents)
+        tasks = one_line(", ".join(map(str, run.what["tasks"])))
+        done = len(answers.documents)
         if search := run.search(include_path):
             whole, goal = search.catch_up(answers), search.design.wanted
             print(f"{folder}: {done:,} puzzles are answered ({tasks}, until {goal})")
@@ -67,7 +68,13 @@ def print_status(folders: Sequence[Path], price: str | None, include_path: str |
         if any(answers.tokens):
             cost = f", {cost_of(answers.tokens, prices):,.2f} at the price" if prices else ""
             print("tokens: {:,} of prompts, {:,} of responses{}".format(*answers.tokens, cost))
-        if not whole:
+        if answers.lost:
+            document, why = next((key.document, why) for key, why in answers.lost.items())
+            lost = f"{len(answers.lost):,} requests were given up, such as of {document}"
+            print(one_line(f"{lost}: {why}"))
+        if not whole and (stopped := run.about.get("stopped")):
+            print(f"stopped: {one_line(str(stopped))}\nnext: {HIGHER_CAP}")
+        elif not whole:
             print("next: the same command again goes on")
         elif any(folder.glob("*/results_*.json")):
             print(f"next: cogniload report {folder} --out {folder / 'report'}")

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 
 from cogniload_gen.twins import make_repairs, make_twins, write_twins
 from lm_eval_tasks.configuration import Run
-from lm_eval_tasks.runner import run_into
+from lm_eval_tasks.runner import Capped, run_into
 from lm_eval_tasks.tasks import refuse_files
 
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
@@ -42,25 +41,35 @@ def ask_twins(
 
     The model and its decoding are those that the run recorded; `others` are arguments of lm-eval
     that go before them, and `shard` is I/N. Twins that are answered stay. ValueError for what can't
-    be evaluated, for a run that names a file as its task, and for an `out` with other twins.
+    be evaluated, for a run that names a file as its task, and for an `out` with other twins, or
+    with anything else. Capped where a cap has stopped it.
     """
     twins, file = (make_repairs if repair else make_twins)(run, budget, seed), out / TWINS
     settings = recorded_arguments(run, others)
     refuse_files([twins.task])
-    if not file.exists():
-        write_twins(twins, file)
-    elif pq.read_table(file, columns=["id"])["id"] != twins.table["id"]:
-        raise ValueError(f"{out} holds other twins, of another budget or seed: name another --out")
+    refuse_others(out, file, out / ANSWERS)
+    if not (file.exists() and pq.read_table(file, columns=["id"])["id"] == twins.table["id"]):
+        if any(file.stat().st_size for file in out.glob(f"{ANSWERS}/state/answers-*")):
+            raise ValueError(
+                f"{out} holds other twins, of another budget or seed: name another --out"
+            )
+        write_twins(twins, file, force=True)
     limit = {"context_budget": twins.context_budget} if twins.context_budget is not None else {}
     metadata = json.dumps({twins.benchmark.dataset: {"path": str(file.parent)} | limit})
     arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
-    try:
-        with redirect_stdout(sys.stderr):
-            run_into(out / ANSWERS, arguments, shard=shard)
-    finally:
-        if not (shard or [*out.glob(f"{ANSWERS}/state/answers-*")]):  # nothing could be asked
-            shutil.rmtree(out)
+    of = run.parent if run.is_file() else run
+    with redirect_stdout(sys.stderr):
+        if run_into(out / ANSWERS, arguments, of, shard=shard):
+            raise Capped
     return out / ANSWERS
+
+
+def refuse_others(out: Path, *ours: Path) -> None:
+    """Raise ValueError for a folder that holds anything but our own files and folders."""
+    parts = {*ours, *(part for file in ours for part in file.parents)}
+    held = {each for part in parts - {*ours} if part.is_relative_to(out) for each in part.glob("*")}
+    if foreign := sorted(held - parts):
+        raise ValueError(f"{out} holds something else, {foreign[0].name}: name another --out")
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:

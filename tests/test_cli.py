@@ -177,3 +177,11 @@ def test_score_counts_outcomes_or_first_errors(folder, capsys):
     assert {path.name for path in Path("again").iterdir()} == {first, second}
     error = refusal(capsys, "score", first, second, "--out", "again.jsonl")
     assert error == "--out takes one samples file, got 2: name a folder"
+
+
+def test_an_error_that_nobody_has_foreseen_is_one_line_and_no_verdict(monkeypatch, capsys):
+    """Its code is that of broken, since others are verdicts; the line says where it happened."""
+    monkeypatch.setitem(COMMANDS["Puzzles"], "solve", lambda *_: {}["x"])
+    code, out, err = said_of(capsys, ["solve"])
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r".* a fault of the program: KeyError: 'x' \(test_cli\.py, .*\)\n", err)

@@ -6,6 +6,7 @@ simulated model, whose limit and cause can be held against what is found.
 
 import json
 from pathlib import Path
+from typing import Any
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.report.compare_runs import compare_runs, explain_results
@@ -20,7 +21,7 @@ WHOLE, HALF = "small-reasoner", "small-reasoner-half"
 HALF_AT = 10
 """With how much hay the simulated model solves half: its ECL50 at rho = 50 % is 20."""
 
-UNTIL = {"until": "ECL50±20%", "at": "d=1,rho=50", "N": "4..96", "budget": 400}
+UNTIL: dict[str, Any] = {"until": "ECL50±20%", "at": "d=1,rho=50", "N": "4..96", "budget": 400}
 GRID = {"d": 1, "N": [4, 8, 16, 32], "rho": 50, "num_puzzles": 25}
 WINDOW, LONGEST = 1024, 520
 """Tokens of a prompt and its response, and of a response."""

@@ -9,7 +9,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +62,9 @@ def run_gate(
             write(puzzles)
     window = {"context_budget": int(frame["context_budget"].max())}
     about = json.dumps({TASK: {"path": str(file.parent)} | window})
-    with each_warning_once():
-        asking = [_begin(out / side, about, words[side]) for side in SIDES]
+    with each_warning_once(), ExitStack() as stack:
+        sides = (_begin(out / side, about, words[side]) for side in SIDES)
+        asking = [stack.enter_context(side) for side in sides]
         table = _ask(asking, ids, margin)
     return gate(table[SIDES], margin), find_flips(table)
 

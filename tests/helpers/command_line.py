@@ -12,6 +12,10 @@ MODULE = "cogniload_cli"
 """What `python -m` runs as the installed command does."""
 
 
+class Parsed(BaseException):
+    """Ends a command that has parsed its words."""
+
+
 def parse(words):
     """Return what a command reads of its words, and those that it leaves to lm-eval."""
     parse_known_args = Parser.parse_known_args
@@ -20,9 +24,9 @@ def parse(words):
         read, others = parse_known_args(parser, args, namespace)
         if others and parser.prog.split()[-1] not in ("eval", "why", "gate"):
             parser.error(f"unrecognized arguments: {' '.join(others)}")
-        raise LookupError(read, others)
+        raise Parsed(read, others)
 
-    with patch.object(Parser, "parse_known_args", stop), pytest.raises(LookupError) as parsed:
+    with patch.object(Parser, "parse_known_args", stop), pytest.raises(Parsed) as parsed:
         main(words)
     return parsed.value.args
 

@@ -1,16 +1,20 @@
 """The answers on the disk: torn, doubled, in shards, capped, refused and merged."""
 
 import json
+import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from threading import Event
 
 import command_line
+import pyarrow.parquet as pq
 import pytest
+from completion_server import prompts_of
 from eval_command import (
     DOCUMENTS,
     PUZZLES,
@@ -25,6 +29,9 @@ from eval_command import (
     whole_lines,
     with_files_of,
 )
+from harness import TASKS
+
+from cogniload_gen import generate_puzzles
 
 RESULTS = ("results_*.json", "samples_*.jsonl")
 
@@ -150,6 +157,120 @@ def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_fo
     assert len(server.requests) == DOCUMENTS - 1
 
 
+def test_each_request_has_a_seed_of_its_own(server, tmp_path, few_tasks):
+    """By run, document and attempt: the same after a kill, others with another seed."""
+    (tmp_path / "thrice.yaml").write_text(
+        f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
+    )
+    given = ("--include_path", tmp_path, "--limit", 4, "--gen_kwargs", "temperature=0.6")
+    seeds = {}
+    for out, others in (("a", ()), ("b", ("--seed", "5")), ("c", ("--gen_kwargs", "seed=5"))):
+        words = arguments(server, tmp_path / out, *given, *others, tasks="thrice", num_concurrent=4)
+        assert command(*words)[0] == 0
+        sent = [(request["seed"], *prompts_of(request)) for request in server.requests]
+        assert len({seed for seed, _ in sent}) == 12
+        seeds[out], server.requests = sorted(sent), []
+    assert len({seed for some in seeds.values() for seed, _ in some}) == 36
+    file = tmp_path / "a/state/answers-1.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert {json.loads(line)["seed"] for line in lines} == {seed for seed, _ in seeds["a"]}
+    file.write_bytes(b"".join(lines[:5]))
+    assert command(*arguments(server, tmp_path / "a", *given, tasks="thrice"))[0] == 0
+    again = {request["seed"] for request in server.requests}
+    assert again == {json.loads(line)["seed"] for line in lines[5:]}
+
+
+def test_an_answer_belongs_to_the_prompt_that_was_sent(server, tmp_path, few_tasks):
+    """Puzzles of a path, or a task's text, that change under the same ids are refused."""
+    table = generate_puzzles(1, 5, 50, num_puzzles=6)
+    puzzles, tasks = tmp_path / "puzzles", tmp_path / "tasks"
+    puzzles.mkdir()
+    tasks.mkdir()
+    pq.write_table(table, puzzles / "test.parquet")
+    text = f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: own\n"
+    (tasks / "own.yaml").write_text(text)
+    of_path = arguments(server, tmp_path / "a", puzzles={"path": str(puzzles)})
+    of_task = arguments(server, tmp_path / "b", "--include_path", tasks, tasks="own")
+    for words in (of_path, of_task):
+        assert command(*words)[0] == 0
+        assert command(*words)[0] == 0
+    server.asked()
+    place, texts = table.column_names.index("puzzle"), table["puzzle"].to_pylist()
+    others = table.set_column(place, "puzzle", [texts[::-1]])
+    pq.write_table(others, puzzles / "test.parquet")
+    (tasks / "own.yaml").write_text(text + 'doc_to_text: "Please. {{puzzle}}"\n')
+    for words in (of_path, of_task):
+        code, _, err = command(*words)
+        assert (code, "is to another prompt" in err.splitlines()[-1]) == (2, True), err
+        assert not server.requests
+        code, _, err = command(*words, "--anew")
+        assert code == 0, err
+        assert len(server.asked()) == len(answered(Path(words[2])))
+        assert command(*words)[0] == 0
+
+
+def test_a_run_is_one_result_set(server, tmp_path, undisturbed, undisturbed_folder):
+    """Whatever the files' times, also in a copy; asked anew, the new one takes its place."""
+    out = tmp_path / "out"
+    shutil.copytree(undisturbed_folder, out)
+    before = {*results_in(out)}
+    for file in [*out.rglob("*.jsonl"), *out.rglob("*.json")]:
+        os.utime(file, (1e9, 1e9))
+    assert command(*arguments(server, out))[0] == 0
+    assert command("eval", "--merge", out)[0] == 0
+    assert {*results_in(out)} == before
+    assert read(out)[0]["config"]["run_id"] == undisturbed[0]["config"]["run_id"]
+    assert not server.requests
+    code, _, err = command(*arguments(server, out))
+    assert (code, f"{DOCUMENTS} answers are there, of a run that was begun 20" in err) == (0, True)
+    server.reply = lambda _: "Another model."
+    assert command(*arguments(server, out), "--anew")[0] == 0
+    assert len(server.requests) == DOCUMENTS
+    assert {*results_in(out)} == before
+    results, samples = read(out)
+    assert {sample["resps"][0][0] for sample in samples} == {"Another model."}
+    assert results["config"]["run_id"] != undisturbed[0]["config"]["run_id"]
+
+
+def test_two_of_the_same_command_ask_once(server, tmp_path, undisturbed):
+    """The second says who holds the answers; another shard goes on."""
+    wait = Event()
+    server.gate = lambda: len(server.requests) > 5 and wait.wait()
+    first = start(*arguments(server, tmp_path))
+    while len(server.requests) < 6:
+        assert first.is_alive()
+        time.sleep(0.01)
+    assert f"{tmp_path} is held by process {first.pid} on " in error_of(
+        *arguments(server, tmp_path)
+    )
+    wait.set()
+    assert command(*arguments(server, tmp_path, "--shard", "2/2"))[0] == 0
+    first.join()
+    assert first.exitcode == 0
+    assert len(server.requests) <= DOCUMENTS + DOCUMENTS // 2
+    assert same(read(tmp_path), undisturbed)
+
+
+def test_files_of_the_state_may_hold_anything(server, tmp_path, undisturbed, undisturbed_folder):
+    """What is no answer is asked again; a run.json that is none is one line."""
+    file = copied(undisturbed_folder, tmp_path)
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    lines[0]["arguments"], lines[1]["task"], lines[2] = None, [], 7
+    del lines[3]["answer"]
+    lines[4] |= {"prompt_tokens": "many", "acc": "yes"}
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+    assert command("eval", "--status", tmp_path)[0] == 0
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert len(server.asked()) == 4
+    run = tmp_path / "state/run.json"
+    sound = json.loads(run.read_bytes())
+    for part in ("what", "free", "about", "model", "total"):
+        run.write_text(json.dumps(sound | {part: "x"}), "utf-8")
+        for words in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+            assert f"{run} must be what this version" in error_of(*words)
+        assert command("eval", "--status", tmp_path)[0] == 2
+
+
 def test_a_run_without_an_answer_binds_nobody(server, tmp_path, undisturbed_folder):
     """As one that was refused after run.json was written."""
     copied(undisturbed_folder, tmp_path).write_bytes(b"")
@@ -249,8 +370,9 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
         return "--price", "1000,1000", "--max-cost", cap / 1000
 
     code, _, err = command(*arguments(server, tmp_path, *capped(half), num_concurrent=2))
-    assert (code, "stopped: " in err, "higher cap" in err) == (0, True, True), err
+    assert (code, "stopped: " in err, "higher cap" in err) == (4, True, True), err
     assert not results_in(tmp_path)
+    assert command("eval", "--status", tmp_path)[1].endswith("with a higher cap goes on\n")
     known = answered(tmp_path)
     spent = sum(
         record["prompt_tokens"] + record["response_tokens"]
@@ -259,7 +381,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
     )
     assert half <= spent <= half + 2 * max(tokens)  # two were in flight
     assert sorted(server.asked()) == sorted(known)  # nothing else is an answer
-    assert command(*arguments(server, tmp_path, *capped(spent)))[0] == 0
+    assert command(*arguments(server, tmp_path, *capped(spent)))[0] == 4
     assert not server.requests
     assert command(*arguments(server, tmp_path, *capped(sum(tokens))))[0] == 0  # by the last
     assert len(server.asked()) == DOCUMENTS - len(known)
@@ -269,7 +391,8 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
 @pytest.mark.parametrize(("others", "message"), [
     (("--max-cost", "5"), "max_cost takes a price"),
     (("--max-tokens-total", "0"), "max_tokens_total must be a number above 0"),
-    (("--samples", '{"cogniload_mini": [24]}'), "samples of cogniload_mini must be from 0 to 23"),
+    *((("--samples", json.dumps({"cogniload_mini": some})), "samples of cogniload_mini must be fr")
+      for some in ([24], [-1], [], [0.5], "all")),
     (("--metadata", '{"cogniload_lite": {}}'), 'metadata must be {"cogniload": {...}}'),
     (("--tasks", "cogniload_mimi"), "there is no task 'cogniload_mimi': did you mean cogniload_m"),
     (("--num_fewshot", "2"), "--num_fewshot 2 is refused"),

@@ -134,6 +134,28 @@ def test_a_puzzle_that_is_not_made_here_is_one_line_and_leaves_nothing(run, serv
     assert not server.requests
 
 
+def test_a_folder_that_holds_something_else_is_left_as_it_is(run, server, tmp_path):
+    """Whether or not anything can be asked, and the run's own folder too."""
+    mine = tmp_path / "mine"
+    (mine / "puzzles").mkdir(parents=True)
+    for name in ("thesis.txt", "puzzles/notes.txt"):
+        (mine / name).write_text("mine")
+        for out in (mine, run):
+            before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+            code, _, err = command("why", run, "--budget", "60", "--out", out)
+            assert (code, "something else" in err) == (2, True), err
+            after = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+            assert after == before
+        (mine / name).unlink()
+    server.instead = 401, "{}"
+    assert command("why", run, "--budget", "60", "--out", mine)[0] == 2
+    server.instead = {}
+    code, _, err = command("why", run, "--budget", "60", "--seed", "1", "--out", mine)
+    assert code == 0, err
+    assert f"next: cogniload report {run} --out {run}/report" in err
+    assert "ECL50" not in err.partition("next: ")[2]
+
+
 @pytest.mark.parametrize(("name", "value", "says"), [
     ("trust_remote_code", True, "names a model that brings code"),
     ("base_url", "http://127.0.0.1:80@evil.example/v1", "names a server elsewhere"),
