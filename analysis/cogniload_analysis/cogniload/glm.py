@@ -1,9 +1,6 @@
 """Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F).
 
-statsmodels fits them, and firthmodels those of separated answers. With a guess rate or a lapse
-rate, the likelihood is our own: P(correct) = guess + (1 - guess - lapse) logistic(eta), since who
-can't solve a puzzle still hits one of its options, and who can still slips now and then. The guess
-rate is known; the lapse rate is estimated with the coefficients of eta (Wichmann and Hill 2001).
+statsmodels fits them, and firthmodels those of separated answers.
 """
 
 import random
@@ -11,16 +8,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
-from statsmodels.stats.sandwich_covariance import S_crosssection
 
 from cogniload_analysis.cogniload.thresholds import (
     LoadMeans,
@@ -34,22 +29,14 @@ from cogniload_analysis.stats import CONFIDENCE
 
 TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
-LAPSE = "lapse"
 HALF = 0.5
 MOST_STEPS = 100
-FIRST_LAPSE = 0.02
 LEVELS_NEEDED = {
     "beta_d": ("d", 2),
     "beta_N": ("N", 2),
     "beta_rho": ("rho", 2),
     "beta_rho2": ("rho", 3),
 }
-FLAT = 1e-3
-"""The likelihood counts as maximal where the slopes of its logarithm are less than this."""
-LEAST_INFORMATION = 1e-6
-"""The share of a response's information on eta below which a coefficient counts as endless."""
-
-Guess: TypeAlias = str | float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +44,13 @@ class LoadGLM:
     """The GLM of one model: the logit of a correct answer on d, log10 N, rho, rho^2.
 
     `params`, `bse` and `pvalues` are indexed by beta_0, beta_d, beta_N, beta_rho and beta_rho2,
-    then, where the fit has them, by beta_dN, beta_drho, beta_Nrho and beta_dNrho, and by lapse.
-    What the data can't estimate is NaN, and `problems` says why, by term; a lapse rate of 0 is at
-    its bound, and has no standard error. `llf` and `aic` are those of the Bernoulli likelihood
-    (NaN for a penalised fit), `cells` holds the successes and failures of each (d, N, rho), and
-    `means` is where the thresholds hold the other knobs. `guesses` holds the guess rate by d; it
-    is empty for the paper's GLM, whose accuracy falls to 0. `correlation` is that of answers to one
-    cell beyond the fit, if it is known from elsewhere: the thresholds' intervals are wider for it.
-    `unknown` says of thresholds, by name, why they are unknown to the reader of a report.
+    then, where the fit has them, by beta_dN, beta_drho, beta_Nrho and beta_dNrho. What the data
+    can't estimate is NaN, and `problems` says why, by term. `llf` and `aic` are those of the
+    Bernoulli likelihood (NaN for a penalised fit), `cells` holds the successes and failures of each
+    (d, N, rho), and `means` is where the thresholds hold the other knobs. `correlation` is that of
+    answers to one cell beyond the fit, if it is known from elsewhere: the thresholds' intervals are
+    wider for it. `unknown` says of thresholds, by name, why they are unknown to the reader of a
+    report.
     """
 
     params: pd.Series
@@ -78,7 +64,6 @@ class LoadGLM:
     means: LoadMeans
     problems: dict[str, str]
     profile: pd.DataFrame | None = None
-    guesses: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
     correlation: float = 0.0
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -96,11 +81,6 @@ class LoadGLM:
         total = self.cells[["successes", "failures"]].sum(axis=1)
         return 1 + self.correlation * float(np.average(total, weights=total) - 1)
 
-    @property
-    def lapse(self) -> float:
-        """The estimated lapse rate; 0 in a fit without one."""
-        return float(self.params.get(LAPSE, 0.0))
-
     def conf_int(self) -> pd.DataFrame:
         """Return the 95 % intervals of the coefficients, in the columns low and high.
 
@@ -111,23 +91,13 @@ class LoadGLM:
             return self.profile
         return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
 
-    def guess(self, d: float | np.ndarray) -> np.ndarray:
-        """Return the guess rate at d; the number of options runs in lines between tested d."""
-        if self.guesses.empty:
-            return np.zeros(np.shape(d))
-        return 1 / np.interp(d, self.guesses.index, 1 / self.guesses)
-
     def predict(
         self, d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray
     ) -> np.ndarray:
         """Return the predicted accuracy at d, N and rho (a fraction), numbers or arrays."""
-        guess = self.guess(np.broadcast_arrays(*np.atleast_1d(d, N, rho))[0])
-        solved = guess + (1 - guess - self.lapse) * expit(self._eta(d, N, rho))
-        return solved + 0 * self.params["beta_0"]
-
-    def _eta(self, d: Any, N: Any, rho: Any) -> np.ndarray:
-        coefficients = self.params.drop(LAPSE, errors="ignore").fillna(0)
-        return load_design(d, N, rho)[list(coefficients.index)].to_numpy() @ coefficients
+        coefficients = self.params.fillna(0)
+        eta = load_design(d, N, rho)[list(coefficients.index)].to_numpy() @ coefficients
+        return expit(eta) + 0 * self.params["beta_0"]
 
     def thresholds(self, means: LoadMeans | None = None, *, level: float = HALF) -> Any:
         """Return the capacity `Thresholds` with 95 % intervals, at the means of the data.
@@ -135,7 +105,7 @@ class LoadGLM:
         Other `means` (a `LoadMeans`) may be given. At another `level` of accuracy, a fraction, the
         thresholds are called by it, as in `glm.thresholds(level=0.8).ECL80`, `.NT80` and `.ID80`.
         Raises ValueError if the means move a knob whose effect the data can't estimate, and for
-        another level that no load reaches: one below the guess rate, or above 1 - the lapse rate.
+        a level that no load reaches.
         """
         means = self.means if means is None else means
         for load, term in (("d", "beta_d"), ("log10_N", "beta_N"), ("rho", "beta_rho2")):
@@ -145,16 +115,9 @@ class LoadGLM:
                     f"can't hold {load} at {held:g}, where the data have {tested:g}: "
                     f"{self.problems[term]}"
                 )
-        least, most = float(self.guess(means.d)), 1 - self.lapse
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level!r}")
         missing = self.problems.get("beta_0")
-        if not missing and not least < level < most:
-            if level != HALF:
-                raise ValueError(
-                    f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - "
-                    f"the lapse rate, {most:.3g}: got {level!r}"
-                )
-            why = "guesses solve" if least >= HALF else "lapses cost"
-            missing = f"{why} half of the puzzles or more"
         found = (
             Thresholds(*3 * [Threshold(note=missing)])
             if missing
@@ -173,11 +136,8 @@ class LoadGLM:
         self, name: str, load: str, term: str, means: LoadMeans, level: float
     ) -> Threshold:
         """Return one threshold, noting why it is missing, or lies outside what was tested."""
-        d = self._find_d(means, level) if load == "d" else means.d
-        threshold = Threshold(note="no d has this accuracy")
-        if not np.isnan(d):
-            main = self._main_terms(means, level, load, d)
-            threshold = getattr(estimate_thresholds(*main, means), name)
+        main = self._main_terms(means, level, load)
+        threshold = getattr(estimate_thresholds(*main, means), name)
         tested, percent = self.cells[load], f"{100 * level:g} %"
         notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
         if threshold.value < tested.min() or threshold.value > tested.max():
@@ -188,13 +148,12 @@ class LoadGLM:
         return replace(threshold, status=status, note="; ".join(filter(None, notes)))
 
     def _main_terms(
-        self, means: LoadMeans, level: float, along: str, d: float
+        self, means: LoadMeans, level: float, along: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the five main coefficients that have the same threshold, and their covariance.
 
         Along one load, with the others at their means, interactions add to the slope and to the
         constant; an accuracy of `level` is an eta of 0 when the constant is less by the eta there.
-        `d` is where the guess rate is taken, which along d has a slope of its own.
         """
         names = self.params.index
         to_main = pd.DataFrame(np.eye(len(TERMS), len(names)), TERMS, names)
@@ -203,34 +162,10 @@ class LoadGLM:
             loads = [load for load in at if load in term.removeprefix("beta_")]
             others = float(np.prod([at[load] for load in loads if load != along]))
             to_main.loc[f"beta_{along}" if along in loads else "beta_0", term] = others
-        eta, by_lapse = self._eta_at(level, d)
-        if LAPSE in names:
-            to_main[LAPSE] = np.where(to_main.index == "beta_0", -by_lapse, 0)
         covariance = self.dispersion * to_main @ self.cov_params.fillna(0) @ to_main.T
-        main = to_main @ self.params.where(names != LAPSE, 0).fillna(0)
-        main["beta_0"] -= eta
-        if along == "d":  # the eta changes with d, because the guess rate does
-            slope = (self._eta_at(level, d + 1e-4)[0] - self._eta_at(level, d - 1e-4)[0]) / 2e-4
-            main["beta_d"] -= slope
-            main["beta_0"] += slope * d
+        main = to_main @ self.params.fillna(0)
+        main["beta_0"] -= logit(level)
         return main.where(self.params[list(TERMS)].notna()).to_numpy(), covariance.to_numpy()
-
-    def _eta_at(self, level: float, d: Any) -> tuple[Any, Any]:
-        """Return the eta at which an accuracy is reached, and its derivative by the lapse rate."""
-        guess = self.guess(d)
-        reach = 1 - guess - self.lapse
-        share = (level - guess) / reach
-        with np.errstate(invalid="ignore"):
-            return logit(share), 1 / ((1 - share) * reach)
-
-    def _find_d(self, means: LoadMeans, level: float) -> float:
-        """Return the d, to some 0.05, at which an accuracy is reached; NaN for none."""
-        if self.guesses.nunique() < 2 or "beta_d" in self.problems:
-            return means.d
-        d = np.arange(-50, 100, 0.05)
-        above = self._eta(d, 10**means.log10_N, means.rho) - self._eta_at(level, d)[0]
-        crossings = d[:-1][above[:-1] * above[1:] <= 0]
-        return float(min(crossings, key=lambda crossing: abs(crossing - means.d), default=np.nan))
 
     def summary(self) -> str:
         """Return the fit and its thresholds as text."""
@@ -284,8 +219,6 @@ class _Estimate(NamedTuple):
 
 def fit_load_glm(
     frame: pd.DataFrame,
-    guess: Guess = None,
-    lapse: bool = False,
     interactions: bool = False,
     *,
     penalised: bool = False,
@@ -297,55 +230,41 @@ def fit_load_glm(
     response) or `successes` and `failures` (one row per cell). A term whose knob has too few levels
     is left out. What can't be estimated is NaN, with the reason in `problems`. Section 3.1.1.
 
-    The paper's accuracy falls to 0, where guessing alone solves a third of the easiest puzzles.
-    With `guess`, it falls to the rate of guessing: one for all, or with "options" one over the
-    puzzle's number of options (its column `options`, else max(d + 1, 3)). With `lapse`, it rises to
-    1 less a rate that is estimated. `interactions` adds those of d, log10 N and rho (Appendix B).
+    `interactions` adds those of d, log10 N and rho (Appendix B).
     With `penalised`, the fit is Firth's, which is finite under separation. With `clustered`, the
     standard errors allow for several responses to one puzzle, by its `id`.
 
-    Raises ValueError for a column that is missing or holds other values, for an unknown guess, for
-    clustering counts, and for a penalised fit with clustering, a guess or a lapse rate.
+    Raises ValueError for a column that is missing or holds other values, for clustering counts, and
+    for a penalised fit with clustering.
     """
     if clustered and (penalised or not {"id", "correct"} <= set(frame)):
         raise ValueError(
             "clustered standard errors need the columns id and correct, and no penalised fit: "
             f"got penalised={penalised} and the columns {', '.join(map(str, frame))}"
         )
-    if penalised and (guess is not None or lapse):
-        raise ValueError(
-            f"a penalised fit has no guess or lapse rate, got guess={guess!r} and lapse={lapse!r}"
-        )
-    cells, rates = count_cells(frame), guess_rates(frame, guess)
+    cells = count_cells(frame)
     names = [*TERMS, *INTERACTIONS] if interactions else [*TERMS]
     problems = _find_problems(cells, names, penalised=penalised)
     terms = [term for term in names if term not in problems]
-    names += [LAPSE] * lapse
     estimate = _Estimate(pd.Series(dtype=float), pd.DataFrame(dtype=float))
     try:
         if terms:
-            likelihood = (frame, rates, terms, lapse, clustered)
-            estimate = _penalise(cells, terms) if penalised else _maximise(*likelihood)
+            estimate = (
+                _penalise(cells, terms) if penalised else _maximise(frame, cells, terms, clustered)
+            )
     except np.linalg.LinAlgError as error:
         problems = dict.fromkeys(names, str(error))
-    if lapse and estimate.params.empty:
-        problems[LAPSE] = next(iter(problems.values()))
-    elif lapse and estimate.params[LAPSE] == 0:
-        problems[LAPSE] = "the likelihood is highest at a lapse rate of 0, its bound"
     params = estimate.params.reindex(names)
     variances = pd.Series(np.diag(estimate.covariance), estimate.covariance.index, dtype=float)
     bse = variances.where(variances > 0).pow(0.5).reindex(names)
     wald = pd.Series(2 * norm.sf(abs(params / bse)), names)
-    rate = "1 / options" if guess == "options" else guess
     estimator = "Firth's penalised likelihood" if penalised else "maximum likelihood"
-    estimator += f", guess rate {rate}" * (guess is not None) + ", lapse rate estimated" * lapse
     estimator += ", standard errors clustered by puzzle" * clustered
     total = cells["successes"] + cells["failures"]
     means = LoadMeans(*3 * [np.nan])
     if len(cells):
         loads = cells["d"], np.log10(cells["N"]), cells["rho"]
         means = LoadMeans(*(float(np.average(load, weights=total)) for load in loads))
-    by_d = pd.Series(rates).groupby(frame["d"].to_numpy()).mean()
     return LoadGLM(
         params=params,
         bse=bse,
@@ -358,30 +277,17 @@ def fit_load_glm(
         means=means,
         problems=problems,
         profile=estimate.profile,
-        guesses=by_d if guess is not None else pd.Series(dtype=float),
     )
 
 
 def _maximise(
-    frame: pd.DataFrame, rates: np.ndarray, terms: Sequence[str], lapse: bool, clustered: bool
+    frame: pd.DataFrame, cells: pd.DataFrame, terms: Sequence[str], clustered: bool
 ) -> _Estimate:
-    """Fit with a guess rate for each row of the frame, and a lapse rate if `lapse` is true."""
-    groups = pd.factorize(frame["id"])[0] if clustered else None
-    if lapse or rates.any():
-        rows = _count_rows(frame)
-        return _maximise_guessed(
-            _design_cells(rows, terms),
-            rates,
-            rows["successes"].to_numpy(float),
-            (rows["successes"] + rows["failures"]).to_numpy(float),
-            lapse=lapse,
-            groups=groups,
-        )
     if clustered:
-        answers = frame["correct"].to_numpy(dtype=float)
+        answers, groups = frame["correct"].to_numpy(dtype=float), pd.factorize(frame["id"])[0]
         fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
     else:
-        fit = _fit_logistic(*_count_answers(count_cells(frame), terms))
+        fit = _fit_logistic(*_count_answers(cells, terms))
     return _Estimate(fit.params, fit.cov_params(), fit.llf)
 
 
@@ -400,96 +306,6 @@ def _fit_logistic(
     if not fit.converged:
         raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
     return fit
-
-
-def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
-    """Return the rate at which guesses solve each row's puzzle.
-
-    `guess` may be None (never), a rate, or "options": one over the puzzle's number of options. The
-    column `chance` holds that rate, or `options` the number or the options themselves; else d tells
-    the number, max(d + 1, 3) (section 2.1.1). Raises ValueError for anything else.
-    """
-    if guess is None:
-        return np.zeros(len(frame))
-    if guess == "options":
-        if "chance" in frame and frame["chance"].between(0, 1, inclusive="neither").all():
-            return frame["chance"].to_numpy(dtype=float)
-        if "options" not in frame:
-            return 1 / np.maximum(frame["d"].to_numpy(dtype=float) + 1, 3)
-        options = frame["options"].map(lambda value: len(value) if np.ndim(value) else value)
-        check_values(pd.DataFrame({"options": options}), "options", options >= 2, "2 or more")
-        return 1 / options.to_numpy(dtype=float)
-    if isinstance(guess, str) or not 0 <= guess < 1:
-        raise ValueError(
-            f'guess must be None, "options" or a rate from 0 to below 1, got {guess!r}'
-        )
-    return np.full(len(frame), float(guess))
-
-
-def _maximise_guessed(
-    design: pd.DataFrame,
-    guess: np.ndarray,
-    right: np.ndarray,
-    total: np.ndarray,
-    *,
-    lapse: bool,
-    groups: np.ndarray | None,
-) -> _Estimate:
-    """Maximise the likelihood of counted answers with guesses, lapses or both.
-
-    A row each of the design, the guess rates, right answers and answers in all. With `groups` of
-    rows, the covariance is a sandwich that allows for answers alike, with statsmodels' correction
-    for few groups. Raises LinAlgError where there is no finite maximum.
-    """
-    terms = design.shape[1]
-    # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
-    _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
-    scaled = design.to_numpy() @ np.linalg.inv(triangle)
-
-    def slopes(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the log-likelihood, each row's part of its gradient, and Fisher's information."""
-        solved = expit(scaled @ theta[:terms])
-        reach = 1 - guess - (theta[terms] if lapse else 0)
-        # Rounding may make p 0 or 1, with a count of 0 beside it.
-        p = np.clip(guess + reach * solved, 1e-300, 1 - 1e-16)
-        height = right @ np.log(p) + (total - right) @ np.log1p(-p)
-        bend = reach * solved * (1 - solved)
-        by_row = np.column_stack([scaled * bend[:, None], -solved])[:, : len(theta)]
-        variance = np.maximum(p * (1 - p), 1e-300)
-        scores = by_row * ((right - total * p) / variance)[:, None]
-        return height, scores, by_row.T @ (by_row * (total / variance)[:, None])
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        height, scores, _ = slopes(theta)
-        return -height, -scores.sum(axis=0)
-
-    share = np.clip((right / np.maximum(total, 1) - guess) / (1 - guess), 0.05, 0.95)
-    root = np.sqrt(total)
-    start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
-    theta = minimize(
-        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B",
-        bounds=[(None, None)] * terms + [(0, 0.999 * (1 - guess.max()))] * lapse,
-        options={"ftol": 0, "gtol": 1e-7, "maxls": 50, "maxcor": 20},
-    ).x  # fmt: skip
-    height, scores, information = slopes(theta)
-    free = np.array([True] * terms + [theta[-1] > 0] * lapse)  # a lapse rate of 0 is at its bound
-    least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
-    if np.abs(scores.sum(axis=0)[free]).max() > FLAT or least < LEAST_INFORMATION:
-        raise np.linalg.LinAlgError(
-            "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
-            "or one accuracy is reached everywhere"
-        )
-    covariance = np.zeros_like(information)
-    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
-    if groups is not None:
-        rows, count = len(design), groups.max() + 1
-        correction = count / (count - 1) * (rows - 1) / (rows - len(theta))
-        covariance = correction * covariance @ S_crosssection(scores, groups) @ covariance
-    back = np.eye(len(theta))
-    back[:terms, :terms] = np.linalg.inv(triangle)
-    index = [*design.columns, *[LAPSE] * lapse]
-    params = pd.Series(back @ theta, index)
-    return _Estimate(params, pd.DataFrame(back @ covariance @ back.T, index, index), height)
 
 
 def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
