@@ -6,11 +6,13 @@ they are read leniently: an unknown count is None, and a missing response is emp
 """
 
 import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,10 +22,12 @@ from tqdm import tqdm
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
 from cogniload_gen.endings import Ending, ending_of, kind_of
-from cogniload_gen.files import MALFORMED, read_objects, whole_file
+from cogniload_gen.files import MALFORMED, open_file, read_objects, whole_file
 from cogniload_gen.reasoning import NO_REASONING, Reasoning, join, split
 
 Sample = dict[str, Any]
+
+log = logging.getLogger(__name__)
 
 COUNTS = ("prompt_tokens", "response_tokens")
 SPENT = "spent_response_tokens"
@@ -37,6 +41,9 @@ OF_FIRST = ("response_tokens", "finish_reason", "outcome", "ending")
 
 REASONINGS = "reasonings"
 """What a sample with several attempts holds of the reasoning of each, as a list."""
+
+ATTEMPT = "attempt"
+"""What a sample that is one of several attempts holds: which it is, from 0."""
 
 STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
 
@@ -131,19 +138,65 @@ def split_failure(doc: Mapping[str, Any], right: int) -> dict[str, Any]:
 # --- Read ------------------------------------------------------------------------------------
 
 
+# The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
+# Behind the date, -1 is a further part of a run, such as the twins that were answered elsewhere.
+SAMPLES_NAME = re.compile(
+    r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)(?P<part>-\d+)?"
+    r"\.jsonl(\.gz)?"
+)
+
+
 def read_samples(path: Path) -> Iterator[tuple[str, int, Sample]]:
     """Yield the samples of a file's first filter, as lm-eval repeats them for each filter.
 
-    A sample comes with its places, as `read_objects` gives them. ValueError as there, and for a
-    file without samples.
+    A sample comes with its places, as `read_objects` gives them. A line that stands there again is
+    left out, and a warning counts them. ValueError as there, and for a file without samples.
     """
-    first = None
+    first, seen, doubled = None, set(), 0
+    of_first, others = set(), set()
     for where, offset, sample in read_objects(path):
         first = first or [sample.get("filter")]
-        if sample.get("filter", first[0]) == first[0]:
-            yield where, offset, sample
+        document = repr(sample.get("doc_id"))
+        if sample.get("filter", first[0]) != first[0]:
+            others.add(document)
+            continue
+        of_first.add(document)
+        doc = sample.get("doc")
+        said = [sample.get(name) for name in ("resps", "filtered_resps", "reasoning", ATTEMPT)]
+        it = hash((document, repr(doc.get("id") if isinstance(doc, dict) else doc), repr(said)))
+        if it in seen:
+            doubled += 1
+            continue
+        seen.add(it)
+        yield where, offset, sample
     if not first:
         raise ValueError(f"{path} holds no responses")
+    if doubled:
+        warn_once(f"{path}: {doubled:,} lines stand there again, and are counted once")
+    if missing := len(others - of_first):
+        warn_once(f"{path}: left out {missing:,} puzzles with lines of another filter alone")
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Log a warning, once in a process: a file is read several times."""
+    log.warning("%s", message)
+
+
+def read_results(file: Path) -> dict[str, Any]:
+    """Return what lm-eval's results file beside a samples file holds; nothing without one.
+
+    It has the samples' date in its name; of several, the first by name counts. Raises ValueError
+    for one that holds no object of JSON.
+    """
+    if not (name := SAMPLES_NAME.fullmatch(file.name)):
+        return {}
+    ends = tuple(f"_{name['date']}.json{end}" for end in ("", ".gz"))
+    beside = sorted(other for other in file.parent.iterdir() if other.name.endswith(ends))
+    for results in beside:
+        with naming(f"{results} is no results file of lm-eval"), open_file(results) as opened:
+            return dict(json.load(opened).items())
+    return {}
 
 
 @contextmanager
@@ -214,6 +267,28 @@ def _members(values: Any) -> list[Any]:
     return values if isinstance(values, list) else []
 
 
+def is_greedy(settings: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
+    """Return whether responses were decoded without luck, by the `settings` of their requests.
+
+    lm-eval sends temperature 0 where none is given, and 1 to OpenAI's models that reason, whatever
+    is given; `results` is its results file, which says the backend.
+    """
+    config = results.get("config")
+    backend = config.get("model") if isinstance(config, Mapping) else None
+    reasons = re.search("o1|o3|o4|5", str(results.get("model_name")))
+    if backend == "openai-chat-completions" and reasons:
+        return False
+    sampled = settings.get("do_sample")
+    if re.fullmatch(".*completions|.*-chat|anthropic.*", str(backend)):
+        sampled = None  # which these leave out
+    if sampled is False:
+        return True
+    usual = None if sampled or backend in (None, "inspect") else 0
+    with suppress(ValueError, TypeError):
+        return float(settings.get("temperature", usual)) == 0
+    return False
+
+
 def request_limit(sample: Mapping[str, Any]) -> int | None:
     """Return the limit of a sample's response, in tokens; None where its request says none."""
     settings = request_settings(sample)
@@ -254,7 +329,7 @@ def split_attempts(sample: Sample) -> list[Sample]:
     thoughts = dict(enumerate(reasonings if isinstance(reasonings, list) else ()))
     attempts = []
     for place, response in enumerate(responses):
-        attempt = shared | {"resps": [[response]], "filtered_resps": [response]}
+        attempt = shared | {"resps": [[response]], "filtered_resps": [response], ATTEMPT: place}
         attempt["reasoning"] = thoughts.get(place, None if place else sample.get("reasoning"))
         if spent:  # whole tokens, which add up
             attempt[SPENT] = spent[1] * (place + 1) // count - spent[1] * place // count
@@ -333,9 +408,6 @@ def score_sample(sample: Mapping[str, Any]) -> Score:
 COLUMNS = ("id", "response", "reasoning", *COUNTS, "response_limit", "finish_reason")
 """What is read of a table of responses; the first two it must have."""
 
-NAME = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*\.jsonl(\.gz)?")
-"""How a samples file must be named for a report to find it."""
-
 
 class Scored(NamedTuple):
     """What became of some responses.
@@ -369,7 +441,7 @@ def rescore(
     Raises ValueError that names the line which is no sample of ours, and FileExistsError if the
     file to write exists, unless `force`.
     """
-    name = path.name.removesuffix(".gz") if NAME.fullmatch(path.name) else None
+    name = path.name.removesuffix(".gz") if SAMPLES_NAME.fullmatch(path.name) else None
     return _score(_attempts(path), out, name, steps=steps, force=force)
 
 

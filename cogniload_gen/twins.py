@@ -17,9 +17,11 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import PREFIX, REDRAWN, Benchmark, Cut, Row
 from cogniload_gen.reasoning import spoken
 from cogniload_gen.sample import (
+    is_greedy,
     naming,
     read_reasoning,
     read_responses,
+    read_results,
     read_samples,
     request_settings,
 )
@@ -177,12 +179,12 @@ def _twins_of(tried: Mapping[str, _Tried], rows: Sequence[Row], *further: pa.Fie
 
 def _read_tried(file: Path) -> Iterator[_Tried]:
     """Yield the puzzles in a samples file, without twins."""
+    results = read_results(file)
     for where, _, sample in read_samples(file):
         with naming(where):
             doc = sample["doc"] | {"puzzle": hash(sample["doc"]["puzzle"])}
             step = (sample.get("steps_read") or {}).get("first_error")
-            decoding = request_settings(sample)
-            greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
+            greedy = is_greedy(request_settings(sample), results)
             tried = _Tried(file, doc, sample["acc"] == 1, step, greedy)
         if "~" not in str(doc["id"]):
             yield tried

@@ -98,7 +98,7 @@ def test_each_attempt_of_a_task_with_repeats_is_scored(tmp_path):
     puzzles = [make_puzzle(1, 20, 5, index) for index in range(3)]
     samples = [
         make_sample(doc, texts[0], "correct_valid", prompt_tokens=100, response_tokens=6)
-        | {"resps": [texts], "spent_response_tokens": 28}
+        | {"resps": [texts], "filtered_resps": texts[:1], "spent_response_tokens": 28}
         for doc in puzzles
     ]
     write_run(tmp_path, "m", samples)

@@ -56,7 +56,50 @@ def test_planted_causes_are_named_and_no_others(cause):
     assert (why.shares["high"].max() == 1) == alone  # the end itself, not what comes close to it
     named = why.shares[why.shares["cause"].isin(why.causes)]
     assert named["share"].sum() > 0.7
+    assert named["share"].min() >= 0.1
     assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[0]
+
+
+def repeat(frame, greedy):
+    """The same responses of a server that answers a prompt alike: its text is its result's."""
+    base, change = zip(*map(split_id, frame["id"]), strict=True)
+    prompt = [
+        "needles" if each == "hay=0" else each.replace("again", "original") for each in change
+    ]
+    frame = frame.assign(base=base, prompt=prompt, greedy=greedy)
+    frame["correct"] = frame.groupby(["base", "prompt"])["correct"].transform("first")
+    frame["said"] = frame["base"] + frame["prompt"] + frame["correct"].astype(str)
+    return frame.drop(columns=["base", "prompt"])
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+@pytest.mark.parametrize(
+    "cause", ["hay", "needles", "each", "position", "step", "hay and position"]
+)
+def test_no_cause_rests_on_repeats_that_repeat_nothing(cause, greedy):
+    model = STUDY["PLANTED"][cause]
+    frame = STUDY["simulate"](model, 80, np.random.default_rng(5))
+    why = explain_failures(repeat(frame, greedy))
+    assert {*why.causes} == {*model.causes}
+    assert "320 of 320 repeats have the text of the first answer" in why.verdict[1]
+    assert "no luck is subtracted" in why.verdict[1]
+    assert ("greedy" in why.verdict[1]) == greedy
+    assert not {"again", "hay=0"} & {*why.effects["change"]}
+
+
+def test_a_few_alike_are_counted_and_named_and_greedy_decoding_needs_none():
+    frame = frame_of(original="0" * 60, again="1" * 10 + "0" * 50, names="1" * 60)
+    frame["said"] = [str(number) for number in range(60)] * 3
+    half = frame.assign(said=frame["said"].mask(frame.index.isin(range(60, 90)), "other"))
+    assert "10 are solved when simply tried again (30 of 60" in explain_failures(half).verdict[1]
+    for sure in (
+        frame,
+        frame.assign(greedy=True, said=""),
+        frame_of(original="0" * 60, names="1" * 60),
+    ):
+        assert {*explain_failures(sure).effects["against"]} == {"original"}
+    why = explain_failures(frame.drop(columns="said").assign(greedy=True))
+    assert "greedy, so there is no luck to subtract" in why.verdict[1]
 
 
 @pytest.mark.parametrize("again", [True, False])
@@ -132,7 +175,8 @@ def test_a_single_statement_that_is_not_too_hard_takes_nothing_from_the_share_of
 @pytest.mark.parametrize(("changes", "shown"), [
     ({"again", "needles", "tail", "only"}, "distraction work length luck step"),
     ({"again", "tail", "from"}, "length luck"), ({"again", "needles"}, "length luck"),
-    ({"again", "reminder"}, "luck"), ({"needles", "from", "only"}, "distraction work length luck"),
+    ({"again", "reminder"}, "luck"),
+    ({"needles", "from", "only"}, "distraction work length luck step"),
 ])  # fmt: skip
 def test_only_causes_that_the_twins_can_show_are_compared(changes, shown):
     frame = frame_of(original="01", **dict.fromkeys(changes - {"only"}, "11"), only_3="11")

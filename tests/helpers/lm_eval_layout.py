@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -128,8 +129,14 @@ def make_factor_puzzle(N, *, suite="symbolic", context=0, noise="close", index=0
     return doc | ({"target": 2} if symbolic else {}) | {"context_budget": 32768 + context}
 
 
+TEXTS = Counter()
+
+
 def make_sample(doc, response, outcome, **counts):
-    """Return one line of a samples file, with the fields of lm-eval's evaluator."""
+    """Return one line of a samples file, as lm-eval writes it; no two responses are alike."""
+    TEXTS[response] += 1
+    if (times := TEXTS[response]) > 1:
+        response = f"({times}) {response}"
     return {
         "doc_id": doc["index"],
         "doc": doc,

@@ -25,6 +25,9 @@ GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "s
 PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "step": 6.75}
 """By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py."""
 
+LEAST_SHARE = 0.1
+"""Share of the slips below which a cause is not named beside others."""
+
 RIVAL = 3.0
 """Nothing is named where quite other causes come within this of the best."""
 
@@ -111,14 +114,15 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
     sure = min(rivals, default=np.inf) > costs[best] + RIVAL
     left_out = {"distraction" if "work" in best else "work"} | ({"step"} - {*best})
     shares = share_slips(trials, [cause for cause in possible if cause not in left_out])
-    ordered = shares.sort_values("share", ascending=False, kind="stable")["cause"]
-    return tuple(cause for cause in ordered if cause in best and sure), shares
+    ordered = shares.sort_values("share", ascending=False, kind="stable")
+    named = ordered["cause"][ordered["share"] >= LEAST_SHARE]
+    return tuple(cause for cause in named if cause in best and sure), shares
 
 
 def show_causes(trials: Trials) -> list[str]:
-    """Return the causes that the twins can show: only a second attempt tells steps from slips."""
+    """Return the causes that the twins can show."""
     parts, clean = trials.changes & {"tail", "from", "until"}, trials.changes & {"needles", "hay"}
-    both, step = bool(parts and clean), trials.changes >= {"only", "again"}
+    both, step = bool(parts and clean), "only" in trials.changes
     needed = {"distraction": both, "work": both, "length": bool(parts or clean), "step": step}
     return [cause for cause in PENALTIES if needed.get(cause, True)]
 

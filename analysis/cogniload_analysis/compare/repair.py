@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.compare.paired import Difference, compare_means
-from cogniload_analysis.compare.why import FAILED, SOLVED, Effect, compare_changes
+from cogniload_analysis.compare.why import (
+    FAILED,
+    SOLVED,
+    Effect,
+    compare_changes,
+    count_repeats,
+)
+from cogniload_analysis.samples.runs import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin
@@ -44,10 +51,12 @@ class Repair:
         causes: What the first errors are: "error" if correcting them solves more, and "heals",
             "chance" or "inability" if half of what that solves, or more, is solved with the error
             kept, or else with the step drawn again, or if less is.
+        repeats: That steps drawn again are those of the failures, if most are; else "".
     """
 
     effects: pd.DataFrame
     causes: tuple[str, ...]
+    repeats: str = ""
 
     @property
     def verdict(self) -> list[str]:
@@ -67,7 +76,7 @@ class Repair:
                 said.append(f"Drawn again, {solves} are solved{''.join(means)}.")
             else:
                 said.append(f"An error planted in right responses fails {apart} of them.")
-        return said
+        return [*said, *filter(None, [self.repeats])]
 
 
 def _show(share: float, low: float, high: float) -> str:
@@ -96,6 +105,12 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
     wide = wide.reindex(columns=[ORIGINAL, *CUTS]).dropna(subset=[ORIGINAL, KEPT])
     if wide.empty:
         return None
+    same, of = count_repeats(frame, {REDRAWN: ORIGINAL})
+    repeats = ""
+    if is_repeated(same, of):
+        greedy = "greedy" in frame and bool(frame["greedy"].all())
+        repeats = f"Drawn again, {say_repeats(same, of, greedy=greedy)}."
+        wide[REDRAWN] = np.nan
     depth = rows[rows["change"] == KEPT].set_index("base")["depth"]
     wide["of"] = np.where(wide[ORIGINAL] == 1, SOLVED, FAILED)
     third = pd.cut(depth.reindex(wide.index), [-1, 1 / 3, 2 / 3, 1], labels=DEPTHS[1:])
@@ -107,7 +122,7 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
         for name, part in parts.items()
     ]
     table = pd.DataFrame([row for row in effects if row["puzzles"]])
-    return Repair(table, _name_causes(wide[wide["of"] == FAILED]))
+    return Repair(table, _name_causes(wide[wide["of"] == FAILED]), repeats)
 
 
 def _name_causes(failed: pd.DataFrame) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 A twin has the id of its puzzle and one change behind "~". Each effect is paired over the puzzles
 that have both twins of it. Puzzles that were chosen because they failed look better when they are
-tried again, so a change is compared with `again`, not with the failure.
+tried again, so a change is compared with `again`, not with the failure: unless second attempts only
+repeat the first ones, as those of greedy decoding do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ import pandas as pd
 
 from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
+from cogniload_analysis.samples.runs import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 
@@ -21,6 +23,9 @@ Effect = Mapping[Any, Any]
 
 AGAIN, ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
+
+SAME_PROMPT = {AGAIN: ORIGINAL, "hay=0": NEEDLES}
+"""Changes whose text is that of another one."""
 
 NO_CURE = ("until", ONLY, "question=state")
 """Changes whose success is none of the puzzle's: they are about another answer."""
@@ -47,12 +52,14 @@ class Why:
         cures: For each change that cures, the ids of the failures that it cures.
         shares: The share of the expected slips that each cause of CogniLoad's explains, in one fit
             of them all, with its 95 % interval; None for FACTOR.
+        repeats: What the texts of second attempts say of them, "" if nothing.
     """
 
     effects: pd.DataFrame
     causes: tuple[str, ...]
     cures: Mapping[str, tuple[str, ...]]
     shares: pd.DataFrame | None = None
+    repeats: str = ""
 
     @property
     def failures(self) -> int:
@@ -64,10 +71,13 @@ class Why:
         """The verdict, in at most four sentences: the causes, then what shows them."""
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        tried = "none was tried again unchanged, so luck is unknown: a change counts if it cures "
-        tried += "more puzzles than it breaks"
+        counts = "a change counts if it cures more puzzles than it breaks"
+        tried = f"none was tried again unchanged, so luck is unknown: {counts}"
         if AGAIN in by_change:
             tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
+            tried += f" ({self.repeats})" * bool(self.repeats)
+        elif self.repeats:
+            tried = f"none had a second chance, and {counts}. {self.repeats}"
         said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
@@ -130,15 +140,20 @@ def split_id(id: str) -> tuple[str, str]:
     return base, twin if change in ("hay", "context") else change
 
 
+TWINS_ALONE = (
+    "these are twins of puzzles, which say why a model fails, and have no accuracy or threshold of "
+    "their own"
+)
+
+
 def is_twin(ids: "pd.Series[Any]") -> "pd.Series[bool]":
     """Return which ids are those of twins."""
     return ids.astype(str).str.contains("~", regex=False)
 
 
 def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the responses to puzzles without those to twins, unless there are no others."""
-    twins = is_twin(frame["id"])
-    if not twins.any() or twins.all():
+    """Return the responses to puzzles without those to twins, and without models of twins alone."""
+    if not (twins := is_twin(frame["id"])).any():
         return frame
     return frame[~twins].assign(model=frame["model"][~twins].cat.remove_unused_categories())
 
@@ -148,9 +163,10 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
 
     The frames have one row per response, with the columns id and correct, as `read_samples` and
     `read_factor_samples` return them: of the puzzles and of their twins. The first response to each
-    counts. Raises ValueError where no puzzle has a twin, or where there are several models.
+    counts. With the columns said and greedy, second attempts that repeat the first count for
+    nothing. Raises ValueError where no puzzle has a twin, or where there are several models.
     """
-    frame = pd.concat(frames, ignore_index=True)
+    frame, repeats = _drop_repeats(pd.concat(frames, ignore_index=True))
     results = frame["correct"][~is_twin(frame["id"])].astype(float)
     wide = _pair(frame)
     parts = [_effects(mine, SOLVED if right else FAILED) for right, mine in wide.groupby(ORIGINAL)]
@@ -159,8 +175,44 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
     trials = count_trials(frame)
     fitted, shares = explain_trials(trials) if trials else (None, None)
-    why = Why(effects, _name_causes(effects, results, fitted), cures, shares)
+    why = Why(effects, _name_causes(effects, results, fitted), cures, shares, repeats)
     return why if why.failures >= ENOUGH_FAILURES else replace(why, causes=())
+
+
+def _drop_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return responses without second attempts that only repeat the first ones, and say so.
+
+    That is so if more than half do; and under greedy decoding, unless the texts show the contrary.
+    """
+    same, of = count_repeats(frame, SAME_PROMPT)
+    greedy = "greedy" in frame and bool(frame["greedy"].all())
+    said = f"{say_repeats(same, of, greedy=greedy)}, and no luck is subtracted." if of else ""
+    if not (is_repeated(same, of) if of else greedy):
+        return frame, say_repeats(same, of, greedy=greedy) if same else ""
+    changes = [split_id(id)[1] for id in frame["id"].astype(str)]
+    twice = [change for change, first in SAME_PROMPT.items() if first in changes]
+    kept = frame[~pd.Series(changes, frame.index).isin(twice)].reset_index(drop=True)
+    return kept, said or "Decoding was greedy, so there is no luck to subtract."
+
+
+def count_repeats(frame: pd.DataFrame, of: Mapping[str, str]) -> tuple[int, int]:
+    """Return how many responses to changes say what those to others say, and of how many.
+
+    `of` names, for some changes, the one with the same prompt. Texts that aren't known don't count.
+    """
+    if "said" not in frame:
+        return 0, 0
+    wide = _widen(frame, "said")
+    pairs = [wide[[*pair]].dropna() for pair in of.items() if {*pair} <= {*wide}]
+    known = [pair[(pair != "").all(axis=1)].to_numpy(str) for pair in pairs]
+    return sum(int((pair[:, 0] == pair[:, 1]).sum()) for pair in known), sum(map(len, known))
+
+
+def _widen(frame: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return a column of the first responses: one row per puzzle, one column per change."""
+    named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
+    first = named.assign(what=frame[what].to_numpy()).drop_duplicates(["base", "change"])
+    return first.pivot(index="base", columns="change", values="what")
 
 
 def _pair(frame: pd.DataFrame) -> pd.DataFrame:
@@ -168,10 +220,7 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
     models = frame["model"].astype(str).unique() if "model" in frame else ()
     if len(models) > 1:
         raise ValueError(f"twins are explained for one model, got {', '.join(models)}")
-    named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
-    named["correct"] = frame["correct"].to_numpy(float)
-    first = named.drop_duplicates(["base", "change"])
-    wide = first.pivot(index="base", columns="change", values="correct")
+    wide = _widen(frame.assign(correct=frame["correct"].astype(float)), "correct")
     if ORIGINAL in wide:
         wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
     if ORIGINAL not in wide or wide.empty:

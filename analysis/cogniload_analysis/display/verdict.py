@@ -35,7 +35,17 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     guesses = "" if math.isnan(chance) else f"; guesses would solve {100 * chance:.1f} %"
     ends = f"95 % interval {low:.1f} to {high:.1f}"
     solved = f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}."
-    return " ".join(filter(None, (solved, say_cut(frame, cut))))
+    return " ".join(filter(None, (solved, _say_lost(frame), say_cut(frame, cut))))
+
+
+def _say_lost(frame: pd.DataFrame) -> str:
+    """Say between which bounds accuracy lies, as some puzzles have no answer; "" for none."""
+    lost = int(frame.groupby("run")["lost"].first().sum()) if "lost" in frame else 0
+    if not lost:
+        return ""
+    correct, asked = int(frame["correct"].sum()), len(frame) + lost
+    least, most = (f"{100 * right / asked:.1f} %" for right in (correct, correct + lost))
+    return f"{lost:,} more have no answer: all wrong, it would solve {least}, all right {most}."
 
 
 MUCH_CUT = 0.02

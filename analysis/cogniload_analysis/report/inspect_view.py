@@ -17,7 +17,6 @@ from cogniload_analysis import analyses
 from cogniload_analysis.report.examples import score_again
 from cogniload_analysis.samples.files import (
     find_samples,
-    read_results,
     read_samples,
     split_name,
     to_utc,
@@ -35,6 +34,7 @@ from cogniload_gen.sample import (
     naming,
     read_reasoning,
     read_responses,
+    read_results,
     request_settings,
     score_attempts,
 )

@@ -4,18 +4,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from cogniload_analysis.samples import inspect_logs
 from cogniload_gen import files
 from cogniload_gen import sample as lm_eval_samples
-from cogniload_gen.sample import Sample, naming
-
-# The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
-# Behind the date, -1 is a further part of a run, such as the twins that were answered elsewhere.
-SAMPLES_NAME = re.compile(
-    r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)(-\d+)?\.jsonl(\.gz)?"
-)
+from cogniload_gen.sample import SAMPLES_NAME, Sample
 
 UNKNOWN_DATE = "1970-01-01T00:00:00+00:00"
 
@@ -48,21 +41,6 @@ def to_utc(date: str) -> str:
     """Return the date in a file's name by ISO 8601; lm-eval doesn't say the time zone."""
     match = re.match(r"(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)", date)
     return f"{match[1]}:{match[2]}:{match[3]}+00:00" if match else UNKNOWN_DATE
-
-
-def read_results(file: Path) -> dict[str, Any]:
-    """Return what lm-eval's results file beside a samples file holds; nothing without one.
-
-    It has the samples' date in its name; of several, the first by name counts. Raises ValueError
-    for one that holds no object of JSON.
-    """
-    _, date = split_name(file)
-    ends = (f"_{date}.json", f"_{date}.json.gz")
-    beside = sorted(other for other in file.parent.iterdir() if other.name.endswith(ends))
-    for results in beside:
-        with naming(f"{results} is no results file of lm-eval"), files.open_file(results) as opened:
-            return dict(json.load(opened).items())
-    return {}
 
 
 def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:

@@ -4,10 +4,12 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -15,19 +17,30 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import read_count
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import find_samples, locate, read_samples
-from cogniload_analysis.samples.runs import Run, describe_run, name_runs
+from cogniload_analysis.samples.runs import (
+    Run,
+    describe_run,
+    is_repeated,
+    name_runs,
+    say_repeats,
+)
 from cogniload_analysis.samples.stop_reasons import CUT, ENDINGS, describe_ending
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls
-from cogniload_gen.reasoning import split
+from cogniload_gen.reasoning import split, whole
 from cogniload_gen.sample import (
+    ATTEMPT,
     COUNTS,
     Sample,
+    as_count,
+    is_greedy,
     naming,
     read_reasoning,
     read_responses,
+    request_settings,
     score_attempts,
     spent_tokens,
+    warn_once,
 )
 
 log = logging.getLogger(__name__)
@@ -52,12 +65,17 @@ def read_benchmarks(
 
     A frame has one row per response. Runs of one model that differ in anything that decides their
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
-    are attempts at the same puzzles. Columns: model (that name), setting (its part after the model
-    or the label), task, date, generator_version, lm_eval_version, decoding (in lm-eval's terms),
+    are attempts at the same puzzles. What copies of a file hold, or other results of the same run,
+    counts once, and so do attempts if more than half repeat the text of an earlier one.
+
+    Columns: model (that name), setting (its part after the model or the label), base_model (and its
+    settings but those of effort, limits and decoding, in words), task, date, generator_version,
+    lm_eval_version, decoding (in lm-eval's terms),
     until (the settings of the adaptive design that chose the puzzles, as JSON), backend, precision,
     device, chat_template, output_limit ("" where unknown), interim ("" for a run that is done),
-    lost (how many samples ended with an error, and are left out), run (its number in the frame,
-    from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,
+    lost (how many puzzles of the run have no answer, and are left out), run (its number in the
+    frame, from 1), repeats (what the texts of attempts say of them, "" if nothing), id, seed,
+    the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,
     response_tokens and context_budget (NaN where unknown, as the seed),
     spent_prompt_tokens and spent_response_tokens (of an attempt of several its share),
     ending ("ended" by itself, "cut", "filtered", "empty" although nothing cut it, or "unknown"),
@@ -65,7 +83,9 @@ def read_benchmarks(
     acc_uncut (NaN for a response that was cut), reasoning_hidden (why its reasoning can't be read;
     "" if it can), chance (1 / options; NaN without options), the benchmark's own facts, with `text`
     the response and its reasoning (None without), file and offset, by which `read_line` finds the
-    texts, and take (which of a sample's attempts it is, from 0). Raises FileNotFoundError for a
+    texts, take (which of a sample's attempts it is, from 0), said (a hash of the response and its
+    reasoning; "" where there is none, or where it is hidden and nobody counted its tokens) and
+    greedy (whether it was decoded at temperature 0). Raises FileNotFoundError for a
     path that isn't there, and ValueError for a label
     that is no name, when the paths hold no responses to the benchmarks, or when a line can't be
     read (file and line number are named).
@@ -136,7 +156,7 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
 
 def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
     shown = tqdm(runs, "reading", unit="file", disable=None)
-    read = [_read_run(run, analysis, text) for run in shown]
+    runs, read = _drop_copies(runs, [_read_run(run, analysis, text) for run in shown])
     named = zip(name_runs(runs, read, analysis), runs, read, strict=True)
     ordered = sorted(
         named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].columns["date"])
@@ -148,7 +168,7 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
         frames.append(frame.assign(**about, run=number))
     whole = pd.concat(frames, ignore_index=True)
     if lost := int(whole.groupby("run", observed=True)["lost"].first().sum()):
-        log.warning("left out samples that ended with an error: %d", lost)
+        log.warning("left out samples that were not answered or ended with an error: %d", lost)
     types: dict[str, Any] = {load.name: load.dtype for load in analysis.loads}
     types["outcome"] = pd.CategoricalDtype([each.value for each in analysis.outcomes])
     types["ending"] = pd.CategoricalDtype([*ENDINGS])
@@ -159,24 +179,109 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
     if text:  # pandas would have a NaN for none
         held = whole["reasoning"]
         whole["reasoning"] = held.astype(object).where(held.notna(), None)
+    whole = _count_repeats_once(whole)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
 
 
+def _drop_copies(
+    runs: Sequence[Run], frames: Sequence[pd.DataFrame]
+) -> tuple[list[Run], list[pd.DataFrame]]:
+    """Return runs and their frames without answers that others hold too, and warn of these.
+
+    Of the results of one run, by its id, those of most answers hold. Where there is no id, a file
+    is a copy if another one with its settings, or with none, has all of its answers.
+    """
+    kept: dict[int, pd.DataFrame] = {}
+    ids: dict[tuple[str, ...], set[Any]] = {}
+    others: list[tuple[Run, set[Any]]] = []
+    copies: Counter[str] = Counter()
+
+    def rank(place: int) -> tuple[Any, ...]:
+        run = runs[place]
+        return bool(run.columns["interim"]), -len(frames[place]), not run.results, str(run.file)
+
+    for place in sorted(range(len(runs)), key=rank):
+        run, frame = runs[place], frames[place]
+        answers = [*zip(frame["id"], frame["take"], strict=True)]
+        facts = frame[["id", "take", "said", "outcome", *COUNTS]].fillna(-1)
+        said = {*facts.itertuples(index=False, name=None)}
+        held = ids.setdefault((run.label, run.task, run.id), set()) if run.id else set()
+        new = np.array([answer not in held for answer in answers], bool)
+        if any(_may_be_copy(run, other) and said <= its for other, its in others):
+            new[:] = False
+        held.update(answers)
+        others.append((run, said))
+        if not new.all():
+            copies[str(run.file)] = int((~new).sum())
+        if new.any():
+            kept[place] = frame[new].reset_index(drop=True)
+    if copies:
+        names = ", ".join(sorted(copies)[:2]) + " ..." * (len(copies) > 2)
+        warn_once(f"answers that copies hold are counted once: {copies.total():,} of {names}")
+    return [runs[place] for place in sorted(kept)], [kept[place] for place in sorted(kept)]
+
+
+def _may_be_copy(run: Run, other: Run) -> bool:
+    """Return whether two files may hold the answers of one run, by what is known of them."""
+    if run.label != other.label or (run.id and other.id):
+        return False
+    known = run.results and other.results
+    return not known or (run.task, run.settings) == (other.task, other.settings)
+
+
+def _count_repeats_once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without attempts that repeat an earlier one, where more than half do.
+
+    A server that honours one seed, and greedy decoding, answer alike. The column `repeats` says it.
+    """
+    tried, known = ["model", "task", "id"], frame["said"].ne("")
+    again = frame.duplicated(tried) & known
+    same = frame.duplicated([*tried, "said"]) & known
+    frame = frame.assign(repeats="")
+    dropped = pd.Series(False, frame.index)
+    for (model, task), rows in frame[again].groupby(["model", "task"], observed=True):
+        if count := int(same[rows.index].sum()):
+            said = say_repeats(count, len(rows), greedy=bool(rows["greedy"].all()))
+            frame.loc[(frame["model"] == model) & (frame["task"] == task), "repeats"] = said
+            warn_once(f"{model} ({task}): {said}")
+            dropped[rows.index] = same[rows.index] & is_repeated(count, len(rows))
+    return frame[~dropped].reset_index(drop=True)
+
+
 def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
     """Return a row for each response of the run's first filter, and where its sample is."""
-    rows = []
+    rows, scored, documents = [], run.count("effective"), set()
     for where, offset, sample in read_samples(run.file):
+        document = repr(sample.get("doc_id"))
+        if scored is not None and ATTEMPT not in sample and document in documents:
+            warn_once(f"{run.file} holds other answers to the same documents: the first ones count")
+            continue
+        documents.add(document)
         with naming(where):
             for take, attempt in enumerate(score_attempts(sample)):
                 row = _read_row(attempt, analysis)
+                settings = {**run.generation, **request_settings(attempt)}
+                row |= {"said": _digest(attempt), "greedy": is_greedy(settings, run.results)}
                 if text:
                     about = {"reasoning": read_reasoning(attempt).text}
                     row |= about | {"response": split(read_responses(attempt)[0]).response}
                 rows.append(row | {"file": str(run.file), "offset": offset, "take": take})
     logged = inspect_logs.is_log(run.file)
-    lost = inspect_logs.count_log_samples(run.file) - len(rows) if logged else 0
+    lost = inspect_logs.count_log_samples(run.file) - len(rows) if logged else run.lost
+    if scored is not None and len(documents) not in (scored, scored - lost):
+        warn_once(f"{run.file} holds {len(documents):,} of {scored:,} puzzles that were scored")
     return pd.DataFrame(rows).assign(lost=lost)
+
+
+def _digest(sample: Sample) -> str:
+    """Return a hash of what a sample's response says, by which attempts are known as repeats."""
+    told = read_reasoning(sample)
+    text = " ".join(whole(read_responses(sample)[0], told.text).split())
+    if told.hidden:  # short answers are alike, and the tokens behind them are not
+        count = as_count(sample.get("response_tokens"))
+        text = "" if count is None else f"{text} {count}"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""
 
 
 def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:

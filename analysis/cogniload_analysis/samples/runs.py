@@ -17,11 +17,11 @@ import pandas as pd
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import Load, members
 from cogniload_analysis.samples import inspect_logs
-from cogniload_analysis.samples.files import read_results, split_name
+from cogniload_analysis.samples.files import split_name
 from cogniload_gen.files import read_words, show_controls
 from cogniload_gen.grid import language_of
 from cogniload_gen.never_written import without_keys
-from cogniload_gen.sample import LIMITS
+from cogniload_gen.sample import LIMITS, as_count, read_results
 
 MOST_LEVELS = 10
 """A load with more levels is shown by its two ends."""
@@ -31,6 +31,9 @@ SETTINGS = read_words("cogniload_analysis", "settings")
 
 ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
 """Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
+
+EFFORT = re.compile("effort|think|reason|budget|limit|verbosity")
+"""Names of settings that say how many tokens a model may spend."""
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 LONGEST_PHRASE = 60
@@ -51,6 +54,9 @@ class Run:
         columns: What the frame has of it, by column; "" where it is unknown.
         settings: The settings that decide its scores, whatever the task.
         own: The settings that decide them and belong to the task: its version, its output limit.
+        label: The user's label, "" for none.
+        results: What the results file holds.
+        generation: The task's generation_kwargs in it.
     """
 
     file: Path
@@ -59,6 +65,31 @@ class Run:
     columns: dict[str, str]
     settings: Settings
     own: Settings
+    label: str
+    results: Mapping[str, Any]
+    generation: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """What results of one run have in common, wherever they are; "" where it is unknown."""
+        return str(members(self.results, "config").get("run_id") or "")
+
+    def count(self, what: str) -> int | None:
+        """Return how many documents of the task there are ("original"), or were scored."""
+        if self.file.name.rpartition(".jsonl")[0].endswith("-1"):  # of no results file of its own
+            return None
+        return as_count(members(members(self.results, "n-samples"), self.task).get(what))
+
+    @property
+    def lost(self) -> int:
+        """How many documents have no answer, as the results say; of one task of several, at most.
+
+        These are left out of the samples.
+        """
+        lost = as_count(members(self.results, "config").get("lost")) or 0
+        if len(members(self.results, "configs")) > 1:
+            lost = min(lost, (self.count("original") or 0) - (self.count("effective") or 0))
+        return lost
 
 
 # --- Settings --------------------------------------------------------------------------------
@@ -88,8 +119,13 @@ def describe_run(file: Path, label: str = "") -> Run:
         for name, value in _flatten(without_keys(generation))
         if name not in ("until", *LIMITS)
     )
+    settings = {"model": whole} | read_settings(results, generation)
+    if not results:
+        settings["folder"] = f"in {show_controls(str(file.parent))}"
+    others = (n for n in settings if not EFFORT.search(n) and n not in SETTINGS["sparing"])
     columns = {
         "model": model,
+        "base_model": ", ".join(settings[name] for name in sorted(others)),
         "task": task,
         "date": date,
         "generator_version": own["version"],
@@ -100,9 +136,6 @@ def describe_run(file: Path, label: str = "") -> Run:
         "output_limit": own["output limit"],
         "interim": config.get("interim", ""),
     }
-    settings = {"model": whole} | read_settings(results, generation)
-    if not results:
-        settings["folder"] = f"in {show_controls(str(file.parent))}"
     return Run(
         file,
         show_controls(label) or model,
@@ -110,6 +143,9 @@ def describe_run(file: Path, label: str = "") -> Run:
         {name: show_controls(str(value)) for name, value in columns.items()},
         settings,
         {name: f"{name} {_show(value)}" for name, value in own.items() if value},
+        label,
+        results,
+        generation,
     )
 
 
@@ -278,9 +314,23 @@ def say_runs(table: pd.DataFrame) -> list[str]:
             how = "its numbers are those of the puzzles that are answered, and may change."
             said.append(f"{model} is still going ({task}): {how}")
         if lost:
-            about = f"{lost:,} of the samples of {model} ({task})"
-            said.append(f"Left out, as they ended with an error: {about}.")
+            about = f"{lost:,} puzzles of {model} ({task})"
+            said.append(f"Left out, as they were not answered or ended with an error: {about}.")
     return said
+
+
+def say_repeats(same: int, of: int, *, greedy: bool) -> str:
+    """Say how many repeats have the text of an earlier answer; of more than half, why they do."""
+    said = f"{same:,} of {of:,} repeats have the text of the first answer"
+    if not is_repeated(same, of):
+        return f"{said}, as short answers may by chance: all are counted"
+    why = "the server repeats itself (it honours one seed, or keeps its answers)"
+    return f"{said}: {'decoding was greedy' if greedy else why}; they are counted once"
+
+
+def is_repeated(same: int, of: int) -> bool:
+    """Return whether repeats say nothing, as more than half have the text of an earlier answer."""
+    return 2 * same > of
 
 
 def join_levels(values: pd.Series) -> str:
