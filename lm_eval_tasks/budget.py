@@ -265,7 +265,8 @@ class SharedBudgetTask(ConfigurableTask):
         reported = {name: fact for name, fact in metrics.items() if fact is not None}
         counts = share.scored(facts.prompt_tokens, tokens[0])
         told = doc | counts | _told(facts) | {"response_limit": share.response_limit}
-        return Fields(super().process_results(told, results) | reported, self.aggregation())
+        fields = super().process_results(told, results) | reported
+        return Fields(fields, self.aggregation(), of_twin="~" in doc["id"])
 
     def describe(self, request: Instance, response: str) -> dict[str, Any]:
         """Return what the disk keeps of a response: its counts, its score, and its share.

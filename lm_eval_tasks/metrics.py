@@ -1,6 +1,7 @@
 """From a response to the metrics of its sample, and from those of a run to its numbers."""
 
-from collections.abc import Callable, Container, ItemsView, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, ItemsView, Iterable, Mapping, Sequence
 from functools import lru_cache
 from logging import Logger
 from typing import Any
@@ -8,16 +9,23 @@ from typing import Any
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.sample import sample_metrics
 
+OF_TWINS = re.compile(r"acc_(?!uncut).+|.*_tokens|overflow")
+"""What is aggregated of responses to twins."""
+
 
 class Fields(dict[str, Any]):
     """The fields of a sample, whose `items` are those that lm-eval aggregates.
 
-    lm-eval logs every field, as it copies a sample's by their keys (`dict.update`).
+    lm-eval logs every field, as it copies a sample's by their keys (`dict.update`). Twins are no
+    sample of puzzles: of these, the accuracy by change and OF_TWINS are aggregated alone.
     """
 
-    def __init__(self, fields: Mapping[str, Any], aggregated: Container[str]) -> None:
+    def __init__(
+        self, fields: Mapping[str, Any], aggregated: Iterable[str], *, of_twin: bool = False
+    ) -> None:
         super().__init__(fields)
-        self._aggregated = aggregated
+        kept = (name for name in aggregated if not of_twin or OF_TWINS.fullmatch(name))
+        self._aggregated = frozenset(kept)
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's own type is final
         """Return the fields that are aggregated: no texts, such as the outcome."""

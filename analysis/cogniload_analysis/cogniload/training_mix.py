@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.glm import fit_soundly
-from cogniload_analysis.compare.why import drop_twins
+from cogniload_analysis.compare.why import TWINS_ALONE, drop_twins
 from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.grid import Source
@@ -38,6 +38,8 @@ def choose_cells(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     the run does not determine, and where no cell lies in the range.
     """
     frame = drop_twins(frame)
+    if frame.empty:
+        raise ValueError(f"puzzles are chosen by the results of a run: {TWINS_ALONE}")
     if (models := frame["model"].nunique()) > 1:
         raise ValueError(f"puzzles are chosen by the results of one model, got {models}")
     glm, N = fit_soundly(frame), frame["N"]

@@ -14,6 +14,7 @@ from cogniload_analysis.compare.why import drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.matters import is_at_chance
+from cogniload_analysis.report.why import explain_models
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 
@@ -51,7 +52,8 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
     texts, files = [], {}
     read = read_benchmarks(results, analyses.ANALYSES)
     for analysis in analyses.ANALYSES:
-        frame = drop_twins(read.get(analysis.name, pd.DataFrame({"id": [], "model": []})))
+        everything = read.get(analysis.name, pd.DataFrame({"id": [], "model": []}))
+        frame = drop_twins(everything)
         if frame["model"].nunique() < 2:
             continue
         comparison = compare_runs(_sort_runs(frame, results))
@@ -62,13 +64,16 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
             if is_at_chance(rows, analysis.loads)
         )
         texts.append(f"{heading}\n{at_chance}{comparison.summary()}")
+        explained = explain_models(everything)
+        causes = [f"{model}: {why.verdict[0]}" for model, (_, why) in explained.items()]
+        texts += ["\n".join(["Why they fail, by their twins:", *causes])] * bool(causes)
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)
     if not texts:
         searched = ", ".join(str(path) for _, path in label_paths(results))
         raise ValueError(
             f"need at least two runs of one benchmark, found one in {searched}: tell runs of one "
-            "model apart by LABEL=DIR"
+            "model apart by LABEL=DIR; twins of puzzles don't count"
         )
     if out is not None:
         write_files(out, files, force=force)

@@ -1,14 +1,16 @@
 """The part that each benchmark has in a report, from its frame to its sections."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import comparison_sections
-from cogniload_analysis.compare.why import drop_twins
+from cogniload_analysis.compare.why import TWINS_ALONE, drop_twins
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
@@ -28,6 +30,9 @@ MIXED = (
     "These runs used puzzles of several generator versions: their numbers are not of one set of "
     "puzzles."
 )
+OF_WHY = ("why", "repair")
+"""How `cogniload why` names its folder in that of a run."""
+
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 
 
@@ -79,9 +84,14 @@ def build_part(
     once = run_table(drop_twins(frame), analysis.loads)  # twins are no further attempts
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
+    alone = [*everything["model"].cat.categories.difference(frame["model"].cat.categories)]
+    if frame.empty:
+        return _part_of_twins(analysis, everything, runs, alone)
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
     explained = explain_models(everything)
+    repeats = frame.groupby("model", observed=True)["repeats"].unique().explode()
+    said = [*say_runs(once), *(f"{model}: {it}." for model, it in repeats.items() if it)]
     shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
     sections = [
         *why_sections(explained, analysis),
@@ -89,7 +99,7 @@ def build_part(
         *comparison_sections(frame, analysis),
         *(section for section in findings.sections if not section.folded),
         *example_sections(frame, analysis),
-        Section("What was run", [shown, *say_runs(once), endings], "what-was-run", folded=True),
+        Section("What was run", [shown, *said, endings], "what-was-run", folded=True),
         *(section for section in findings.sections if section.folded),
     ]
     mixed = [MIXED] * mixes_versions(frame, analysis)
@@ -101,9 +111,40 @@ def build_part(
         verdicts=add_causes(findings.verdicts, explained),
         overview=findings.overview,
         sections=sections,
-        warnings=[*warn_of_limits(endings.data), *mixed],
+        warnings=[
+            *warn_of_limits(endings.data),
+            *mixed,
+            *(f"{model}, left out: {TWINS_ALONE}." for model in alone),
+        ],
         cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
         responses=list_responses(frame, analysis) if by_cell else [],
+    )
+
+
+def _part_of_twins(
+    analysis: Analysis, frame: pd.DataFrame, runs: pd.DataFrame, models: Sequence[str]
+) -> Part:
+    """Return the part of a report on twins whose puzzles are elsewhere."""
+    folders = [Path(file).parents for file in frame["file"].unique()]
+    run = next((at.parent for above in folders for at in above if at.name in OF_WHY), "RUN")
+    command = f"cogniload report {shlex.quote(str(run))} --out {shlex.quote(f'{run}/report')}"
+    shows = f"The report of the run that they belong to shows the cause: {command}"
+    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
+    return Part(
+        analysis=analysis,
+        header=describe_runs(runs, runs),
+        verdicts=[
+            Verdict(model, f"{TWINS_ALONE[0].upper()}{TWINS_ALONE[1:]}.", [shows])
+            for model in models
+        ],
+        overview=[],
+        sections=[
+            *repair_sections(frame, analysis),
+            Section("What was run", [shown], "what-was-run", folded=True),
+        ],
+        warnings=[],
+        cells=pd.DataFrame({"model": []}),
+        responses=[],
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import yaml
 
 from cogniload_analysis import analyses
-from cogniload_analysis.compare.why import is_twin
+from cogniload_analysis.compare.why import TWINS_ALONE, is_twin
 from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, read_benchmarks
@@ -30,6 +30,8 @@ def share_results(
     files: dict[str, bytes] = {}
     for name, frame in read_benchmarks(paths, analyses.ANALYSES).items():
         rows = frame[~is_twin(frame["id"])]
+        if rows.empty:
+            raise ValueError(f"{name}: {TWINS_ALONE}")
         if (models := rows["model"].nunique()) != 1:
             raise ValueError(f"{name}: results of one model are shared at a time, got {models}")
         if adaptive_models(rows):

@@ -137,3 +137,6 @@ def test_runs_of_other_puzzles_and_without_tokens_are_not_set_beside():
     one = answer("one")
     assert effort_of(one, one.assign(model="other", id="q" + one["id"]))[0].empty
     assert effort_of(one, one.assign(model="other", response_tokens=np.nan))[0].empty
+    other = one.assign(model="other", base_model="B")
+    assert effort_of(one.assign(base_model="A"), other)[0].empty
+    assert len(effort_of(one.assign(base_model="B"), other)[0]) == 2

@@ -1,4 +1,4 @@
-"""What tokens buy: runs of the same puzzles at several efforts or budgets, beside mere truncation.
+"""What tokens buy: runs of one model at several efforts or limits, beside mere truncation.
 
 A model that plans for its budget solves more than its longest responses would, had they been
 stopped at the same tokens.
@@ -24,9 +24,9 @@ MOST_RUNS = 12
 """More runs of the same puzzles are compared by the first screen alone."""
 
 CAPTION = (
-    "Runs of the same puzzles by the tokens that they spend. “Stopped there”: what the run with "
-    "the longest responses would solve, had each been stopped at a budget that spends as many. "
-    "Between levels of one model, a difference above 0 shows that it plans for its budget."
+    "Runs of a model on the same puzzles by the tokens that they spend. “Stopped there”: what the "
+    "run with the longest responses would solve, had each been stopped at a budget that spends as "
+    "many. A difference above 0 shows that the model plans for its budget."
 )
 
 
@@ -45,7 +45,7 @@ COLUMNS: tb.Columns = {
 
 
 def effort_sections(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> list[Section]:
-    """Return a section for runs that answered the same puzzles; none without tokens of several."""
+    """Return a section for models with several runs of the same puzzles; none without tokens."""
     table = effort_table(frame, capacities)
     if table.empty:
         return []
@@ -54,7 +54,7 @@ def effort_sections(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> 
 
 
 def effort_table(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> pd.DataFrame:
-    """Return a row for each run of puzzles that several runs answered, by the tokens spent.
+    """Return a row for each run of puzzles that several runs of a model answered, by tokens spent.
 
     `tokens` is the mean of a response, `tokens_per_needle` that over the statements that concern
     the person of interest. `accuracy`, `low` and `high` are the run's (clustered by puzzle),
@@ -65,9 +65,10 @@ def effort_table(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> pd.
     known = frame[frame.groupby("model", observed=True)["response_tokens"].transform("count") > 0]
     known = known.assign(response_tokens=known["response_tokens"].fillna(0))
     runs = {str(model): rows for model, rows in known.groupby("model", observed=True)}
-    alike: dict[frozenset[str], list[str]] = {}
+    alike: dict[tuple[str, frozenset[str]], list[str]] = {}
     for model, rows in runs.items():
-        alike.setdefault(frozenset(rows["id"]), []).append(model)
+        base = str(rows["base_model"].iloc[0]) if "base_model" in rows else ""
+        alike.setdefault((base, frozenset(rows["id"])), []).append(model)
     described = []
     for models in alike.values():
         if 1 < len(models) <= MOST_RUNS:

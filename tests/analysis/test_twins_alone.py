@@ -1,0 +1,79 @@
+"""Twins say why a model fails, and are scored as puzzles nowhere."""
+
+import pytest
+from command_line import refusal
+from lm_eval_layout import make_puzzle, make_sample, write_run
+
+from cogniload_cli import main
+from lm_eval_tasks.metrics import Fields
+
+CHANGES = "again", "needles", "tail", "hay=0", "from=10", "only=3"
+NEVER = "ECL50", "ECL80", "Solves", "solves", "Place", "Acc [%]"
+
+
+def write(folder, model, cause=None, twins=("",)):
+    """Write answers to twins of 80 puzzles, of which 70 failed, cured by a cause or by none."""
+    cured = {"distraction": ("needles", "hay=0", "only=3"), "length": (*CHANGES[1:],), None: ()}
+    samples = []
+    for index in range(80):
+        for twin in twins:
+            row = make_puzzle(1, 20 if index % 2 else 40, 50, index)
+            row["id"] += f"~{twin}" * bool(twin)
+            row["needles"] = {"tail": 5, "from=10": 5, "only=3": 1}.get(twin, row["needles"])
+            right = index >= 70 or twin in cured[cause]
+            samples.append(
+                make_sample(row, f"{index} {twin}.", ("wrong_logic", "correct_valid")[right])
+            )
+    write_run(folder, model, samples)
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path):
+    write(tmp_path / "run", "m")
+    write(tmp_path / "run" / "why" / "answers", "m", "distraction", CHANGES)
+    return tmp_path / "run"
+
+
+def test_a_page_of_twins_alone_names_the_report_of_their_run(undrawn, run, tmp_path, capsys):
+    answers = run / "why" / "answers"
+    assert main(["report", str(answers), "--out", str(tmp_path / "out")]) == 0
+    out, page = capsys.readouterr().out, (tmp_path / "out" / "report.html").read_text("utf-8")
+    first_screen = page.partition('<p class="headline')[2].partition("<nav>")[0]
+    assert "these are twins of puzzles" in page.lower()
+    assert f"cogniload report {run} --out" in out
+    assert not any(word in first_screen + out for word in NEVER)
+    assert not [*tmp_path.glob("out/tables/*threshold*"), *tmp_path.glob("out/tables/rank*")]
+    assert main(["report", str(run), "--out", str(tmp_path / "whole")]) == 0
+    assert "It fails because of distraction" in capsys.readouterr().out
+
+
+def test_nothing_else_takes_twins_for_puzzles(run, tmp_path, capsys):
+    answers = str(run / "why" / "answers")
+    write(tmp_path / "other", "m")
+    for words in (
+        ["compare", answers],
+        ["share", answers, "--out", tmp_path / "x", "--dataset", "me/puzzles"],
+        ["gate", answers, tmp_path / "other", "--margin=2"],
+        ["generate", tmp_path / "x.jsonl", "--for", answers],
+    ):
+        assert "twins of puzzles" in refusal(capsys, *words)
+
+
+def test_lm_eval_aggregates_no_accuracy_or_threshold_of_twins():
+    names = {"acc", "acc_uncut", "ECL50", "error_none", "acc_needles", "prompt_tokens", "overflow"}
+    fields = dict.fromkeys(names, 1)
+    kept = {"acc_needles", "prompt_tokens", "overflow"}
+    for twin, aggregated in ((True, kept), (False, names)):
+        held = Fields(fields, names, of_twin=twin)
+        assert {name for name, _ in held.items()} == aggregated
+        assert {*held} == names
+
+
+def test_a_comparison_says_why_each_fails(run, tmp_path, capsys):
+    write(tmp_path / "other", "n")
+    write(tmp_path / "other" / "why" / "answers", "n", "length", CHANGES)
+    assert main(["compare", str(run), str(tmp_path / "other")]) == 0
+    said = capsys.readouterr().out.partition("Why they fail")[2]
+    assert "m: It fails because of distraction" in said
+    assert "n: It fails because of the length of the text" in said
