@@ -190,6 +190,10 @@ def generate(parser: Parser, words: Words) -> None:
     if not is_folder and (arguments.shard or arguments.rows_per_file is not None):
         raise ValueError(f"--shard and --rows-per-file are for a folder OUT/, got the file {out}")
     dataset = _dataset_of(used)
+    if is_folder and (arguments.results or arguments.pass_rate):
+        raise ValueError(f"--for and --pass-rate are for a file, got the folder {out}")
+    if arguments.errors and (unused := {"trace", "traces", "tokenizer"} & used.keys()):
+        raise ValueError(f"--errors writes traces of its own, without --{min(unused)}")
     if is_folder:
         _generate_folder(out, arguments.shard, arguments.rows_per_file, dataset.name, used)
         return
@@ -279,6 +283,10 @@ def retrieve(parser: Parser, words: Words) -> None:
     from cogniload_gen.factor.retrieval import check_retrieval, lines, measure
     from cogniload_gen.files import whole_file
 
+    if arguments.force and not arguments.out:
+        raise ValueError("--force is for --out FILE")
+    if arguments.encoder and "encoder" not in arguments.retriever:
+        raise ValueError("--encoder is for --retriever encoder")
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
     retrievals = [
         check_retrieval({"retriever": retriever, "budget": budget} | encoder)
@@ -304,6 +312,8 @@ def tasks(parser: Parser, words: Words) -> None:
     parser.flag("link", "link it into the installed lm-eval")
     parser.flag("unlink", "take the link back")
     arguments = parser.parse_args(words)
+    if arguments.link and arguments.unlink:
+        raise ValueError("--link and --unlink exclude each other")
     from lm_eval_tasks.tasks import TASKS, link_tasks, unlink_tasks
 
     if arguments.link:
@@ -454,6 +464,8 @@ def score(parser: Parser, words: Words) -> None:
     from cogniload_gen.sample import rescore, score_responses
 
     samples, out = arguments.samples, arguments.out
+    if arguments.force and not out:
+        raise ValueError("--force is for --out PLACE")
     how = {"steps": arguments.steps, "force": arguments.force}
     if arguments.dataset:
         parts = [score_responses(arguments.dataset, samples, out, **how)]
@@ -503,6 +515,8 @@ def compare(parser: Parser, words: Words) -> None:
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
 
+    if arguments.force and not arguments.out:
+        raise ValueError("--force is for --out DIR")
     results = _by_label(arguments.results)
     print(compare_results(results, arguments.out, force=arguments.force))
 
@@ -512,7 +526,8 @@ def gate(parser: Parser, words: Words) -> int:
     parser.usage = "cogniload gate BASE [NEW] --margin POINTS [options] [arguments of lm_eval run]"
     parser.epilog = (
         "Without NEW, two models answer fresh puzzles until a verdict: that of BASE, and the same "
-        "with the arguments given. Exit code: 0 no worse, 1 worse, 2 wrong use, 3 undecided."
+        "with the arguments given. Exit code: 0 no worse, 1 worse by more than the margin, 2 wrong "
+        "use or broken, 3 undecided, 4 a cap, 5 lower, perhaps within the margin."
     )
     text = f"{RESULTS}, a samples file, or logs of Inspect"
     parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help=text)
@@ -521,29 +536,41 @@ def gate(parser: Parser, words: Words) -> int:
     parser.option("json", "FILE", "write the verdict, and the flips with both responses", type=Path)
     parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
     text = "for answers; the same command continues (gate)"
-    parser.option("out", "DIR", text, type=Path, default=Path("gate"))
-    parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int, default=3000)
-    parser.option("seed", "SEED", "of the puzzles (0)", type=int, default=0)
+    parser.option("out", "DIR", text, type=Path)
+    parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int)
+    parser.option("seed", "SEED", "of the puzzles (0)", type=int)
     parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
     arguments, others = parser.parse_known_args(words)
-    from cogniload_analysis.report.gate_runs import gate_results, write_json, write_junit
+    from cogniload_analysis.report import gate_runs
 
+    gate_runs.write_no_verdict(arguments.json, arguments.junit)
     base, *new = arguments.runs
     if new and others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
+    asking = {name: getattr(arguments, name) for name in ("out", "budget", "seed", "base_config")}
+    if new and (unused := [name for name, given in asking.items() if given is not None]):
+        option = unused[0].replace("_", "-")
+        raise ValueError(f"--{option} is for a gate that asks, without NEW: two runs are only read")
     if base in new:
         raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
     if new:
-        found, flips = gate_results(base, new, arguments.margin)
+        found, flips = gate_runs.gate_results(base, new, arguments.margin)
     else:
         from lm_eval_tasks.cogniload.gate import run_gate
+        from lm_eval_tasks.runner import CapReached
 
         config = [f"--config={arguments.base_config}"] if arguments.base_config else []
-        given, which = {"base": config, "new": others}, (arguments.budget, arguments.seed)
-        found, flips = run_gate(base, arguments.out, arguments.margin, given, *which)
-    for out, write in ((arguments.json, write_json), (arguments.junit, write_junit)):
-        if out:
-            write(out, found, flips)
+        given, out = {"base": config, "new": others}, arguments.out or Path("gate")
+        budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
+        try:
+            found, flips = run_gate(base, out, arguments.margin, given, budget, seed)
+        except CapReached as reached:
+            print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
+            return 4
+    if arguments.json:
+        gate_runs.write_json(arguments.json, found, flips)
+    if arguments.junit:
+        gate_runs.write_junit(arguments.junit, found, flips)
     print("\n".join(found.lines))
     return found.exit_code
 
@@ -580,6 +607,8 @@ def push(parser: Parser, words: Words) -> None:
     arguments = parser.parse_args(words)
     from cogniload_gen.hub import push as upload
 
+    if arguments.private and arguments.dry_run:
+        raise ValueError("--private is for a REPO that is made, and --dry-run makes none")
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
     used = _used_puzzle_options(arguments)
     print(upload(arguments.repo, _dataset_of(used).name, **how, **used))

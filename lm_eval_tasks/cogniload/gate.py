@@ -9,8 +9,11 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from dataclasses import replace
+from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +22,6 @@ import pyarrow.parquet as pq
 
 from cogniload_analysis import Gate, gate, read_samples
 from cogniload_analysis.cogniload.training_mix import choose_cells, make_source
-from cogniload_analysis.compare.gate import UNDECIDED
 from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
 from cogniload_gen.checks import check_integer
 from cogniload_gen.grid import language_of
@@ -44,7 +46,8 @@ def run_gate(
     """Ask a run's model and a new one fresh puzzles until a verdict; return it, and the flips.
 
     `given` has arguments of lm-eval for "base" and for "new", which take the place of those that
-    the run recorded. At most `budget` puzzles are asked, and none that is answered in `out`.
+    the run recorded. At most `budget` puzzles are asked, and none that is answered in `out`. A cap
+    that ends it is named by the verdict; CapReached where it does so before the first look.
     ValueError for what can't be evaluated, for a run whose fit doesn't say which puzzles, and for
     an `out` with other puzzles.
     """
@@ -60,13 +63,14 @@ def run_gate(
         file.parent.mkdir(parents=True, exist_ok=True)
         with table_writer(file, puzzles.schema, force=True) as write:
             write(puzzles)
-    window = {"context_budget": int(frame["context_budget"].max())}
+    budgets = frame["context_budget"].dropna()
+    window = {"context_budget": int(budgets.max())} if len(budgets) else {}
     about = json.dumps({TASK: {"path": str(file.parent)} | window})
     with each_warning_once(), ExitStack() as stack:
         sides = (_begin(out / side, about, words[side]) for side in SIDES)
         asking = [stack.enter_context(side) for side in sides]
-        table = _ask(asking, ids, margin)
-    return gate(table[SIDES], margin), find_flips(table)
+        table, cap = _ask(asking, ids, margin)
+    return replace(gate(table[SIDES], margin), cap=cap), find_flips(table)
 
 
 def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
@@ -88,10 +92,11 @@ def _begin(folder: Path, about: str, words: Sequence[str]) -> Asking:
     return Asking(*read_configuration(Namespace(**ours), words), None)
 
 
-def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> pd.DataFrame:
-    """Return the scores and responses of both, up to a verdict or a cap."""
-    rows = []
-    with suppress(CapReached):
+def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> tuple[pd.DataFrame, str]:
+    """Return the scores and responses of both, up to a verdict or a cap, and the cap."""
+    rows: list[list[Any]] = []
+    cap, unasked = "", {"acc": nan, "answer": None}
+    try:
         for start in range(0, len(ids), BATCH):
             keys = [Key(TASK, id, 0, 0) for id in ids[start : start + BATCH]]
             for side in asking:
@@ -99,10 +104,16 @@ def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> pd.Data
                     side.config.samples = {TASK: [*range(start, start + len(keys))]}
                     side.ask()
             for key in keys:
-                said = (side.answers[key][part] for part in ("acc", "answer") for side in asking)
+                answers = [side.answers.get(key, unasked) for side in asking]
+                said = (answer[part] for part in ("acc", "answer") for answer in answers)
                 rows.append([key.document, *said])
             found = gate([row[1:3] for row in rows], margin)
             print(f"{len(rows):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
-            if found.verdict != UNDECIDED:
+            if found.is_decided:
                 break
-    return pd.DataFrame(rows, columns=["id", *SIDES, *(f"{side}_response" for side in SIDES)])
+    except CapReached as reached:
+        if not rows:
+            raise
+        cap = str(reached)
+    columns = ["id", *SIDES, *(f"{side}_response" for side in SIDES)]
+    return pd.DataFrame(rows, columns=columns), cap

@@ -4,6 +4,8 @@ For each bound of the difference, bets are made against it, puzzle by puzzle, an
 is a fair game if the bound is true: by Ville's inequality it then ever reaches 20 with a chance of
 at most 5 % (Waudby-Smith and Ramdas 2024, section 4). The bounds that have not lost so much are the
 interval. The capital depends on the counts alone, so a run that goes on finds the same verdict.
+
+A missing answer may be any: the low end counts it against the new model, and the high end for it.
 """
 
 from dataclasses import dataclass
@@ -13,11 +15,14 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 NO_WORSE, WORSE, UNDECIDED = "no worse", "worse", "undecided"
+LOWER = "lower, perhaps within the margin"
 
-# What the command ends with; 2 is for wrong use.
-EXIT_CODES = {NO_WORSE: 0, WORSE: 1, UNDECIDED: 3}
+# What the command ends with; 2 is for wrong use and what breaks.
+EXIT_CODES = {NO_WORSE: 0, WORSE: 1, UNDECIDED: 3, LOWER: 5}
+CAPPED = 4
 
-# How often "worse" comes at most where nothing was lost, and "no worse" where the margin was.
+# How often "worse" and "no worse" come at most where the loss is the margin, and "lower" where
+# nothing was lost.
 ERROR = 0.05
 
 # The bets suit shares of flips from the first one down; each is at most so much of the capital.
@@ -35,16 +40,18 @@ class Gate:
     """A verdict on a new model beside a base, over puzzles that both answered.
 
     Attributes:
-        verdict: "no worse", "worse" or "undecided".
+        verdict: "no worse", "worse" (by more than the margin), "undecided" or LOWER.
         margin: The loss that is accepted, in percentage points.
         puzzles: How many both answered.
         base, new: The shares that they solve, from 0 to 1.
-        low, high: The ends of an interval of the true difference, `new` less `base`. It has a
-            confidence of 90 %, 95 % on each side, at all looks together.
+        low, high: The ends of an interval of the true difference, `new` less `base`, whatever the
+            missing answers are. It has a confidence of 90 %, 95 % on each side, at all looks
+            together.
         only_base, only_new: How many puzzles one solves more often than the other.
         needed: About how many further puzzles would decide, if they come out as these did; 0 after
-            a verdict.
+            a verdict, and where no number does.
         notes: What makes the verdict doubtful, a sentence each.
+        cap: Which cap ended the asking, "" for none.
     """
 
     verdict: str
@@ -58,22 +65,28 @@ class Gate:
     only_new: int
     needed: int
     notes: tuple[str, ...]
+    cap: str = ""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the verdict is "no worse" or "worse"."""
+        return self.verdict in (NO_WORSE, WORSE)
 
     @property
     def exit_code(self) -> int:
-        """0 for "no worse", 1 for "worse", 3 for "undecided"."""
-        return EXIT_CODES[self.verdict]
+        """0 for "no worse", 1 for "worse", 3 for "undecided", 5 for LOWER; 4 if a cap ended it."""
+        return CAPPED if self.cap and not self.is_decided else EXIT_CODES[self.verdict]
 
     @property
     def lines(self) -> list[str]:
         """The verdict in five lines."""
         margin, apart = f"{self.margin:g} points", 100 * (self.new - self.base)
         said = f"{self.verdict} by more than {margin}"
-        if self.verdict == WORSE:
-            surely = 100 * self.high < -self.margin
-            said = f"worse, {'' if surely else 'perhaps not '}by more than {margin}"
-        elif self.verdict == UNDECIDED:
-            said = f"undecided at {margin}: about {self.needed:,} more puzzles would decide"
+        if not self.is_decided:
+            more = f"about {self.needed:,} more puzzles would decide"
+            more = more if self.needed else "more puzzles such as these would not decide"
+            more = f"stopped, as {self.cap}: a higher cap goes on" if self.cap else more
+            said = f"{self.verdict}{f' at {margin}' * (self.verdict == UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         return [
             f"verdict     {said}",
@@ -89,8 +102,9 @@ def gate(pairs: ArrayLike, margin: float) -> Gate:
 
     `pairs` has a row for each puzzle, in the order of asking: the share of its attempts, from 0 to
     1, that the base solves, and that of the new one; NaN where there is no answer. `margin` is in
-    percentage points, from 0.1 to 20. If nothing was lost, "worse" is said with a chance of
-    at most 5 %, and if the margin was, so is "no worse": however often, and whenever, one looks.
+    percentage points, from 0.1 to 20. If the loss is the margin, "worse" is said with a chance of
+    at most 5 %, and so is "no worse", and LOWER if nothing was lost: however often, and whenever,
+    one looks. All verdicts hold whatever the missing answers are.
     Raises ValueError for another margin, for shares out of range, and where no puzzle has both.
     """
     if not 0.1 <= margin <= 20:  # the bets suit these
@@ -101,12 +115,18 @@ def gate(pairs: ArrayLike, margin: float) -> Gate:
         got = f"{both.min():g} to {both.max():g}" if len(both) else "no puzzle"
         raise ValueError(f"both models must have shares from 0 to 1 of puzzles, got {got}")
     apart, allowed = both[:, 1] - both[:, 0], margin / 100
-    values, counts = np.unique(apart.round(9), return_counts=True)
-    low, high = lowest(values, counts, allowed), -lowest(-values, counts, allowed)
-    verdict = NO_WORSE if low > -allowed else WORSE if high < 0 else UNDECIDED
+    missing = np.isnan(asked)
+    against, in_favour = (
+        np.unique(np.diff(np.where(missing, filled, asked)).round(9), return_counts=True)
+        for filled in ((1.0, 0.0), (0.0, 1.0))
+    )
+    for_new = -in_favour[0], in_favour[1]
+    low, high = lowest(*against, allowed), -lowest(*for_new, allowed)
+    verdict = NO_WORSE if low > -allowed else LOWER if high < 0 else UNDECIDED
+    verdict = WORSE if high < -allowed else verdict
     base, new = (float(share) for share in both.mean(axis=0))
     lost, won = int((apart < 0).sum()), int((apart > 0).sum())
-    needed = _needed(values, counts, allowed) if verdict == UNDECIDED else 0
+    needed = _needed(against, for_new, allowed) if verdict in (UNDECIDED, LOWER) else 0
     notes = tuple(_doubts(asked, apart))
     return Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, notes)
 
@@ -135,12 +155,15 @@ def lowest(values: np.ndarray, counts: np.ndarray, margin: float) -> float:
     return float(brentq(beyond, -1.0, mean, xtol=1e-6))
 
 
-def _needed(values: np.ndarray, counts: np.ndarray, margin: float) -> int:
-    """Return how many more puzzles decide, if they come out as these did."""
+def _needed(
+    against: tuple[np.ndarray, np.ndarray], for_new: tuple[np.ndarray, np.ndarray], margin: float
+) -> int:
+    """Return how many more puzzles decide, if they come out as these did; 0 if none do."""
     times = np.geomspace(1, FAR, 5000)
-    many, sides = np.outer(counts, times), ((values, -margin), (-values, 0.0))
-    most = np.max([log_capital(side, many, bound, margin) for side, bound in sides], axis=0)
-    return int(counts.sum() * (times[np.searchsorted(most[:-1], -np.log(ERROR))] - 1)) + 1
+    sides = (*against, -margin), (*for_new, margin)
+    capitals = [log_capital(v, np.outer(n, times), bound, margin) for v, n, bound in sides]
+    won = np.max(capitals, axis=0) >= -np.log(ERROR)
+    return int(against[1].sum() * (times[won.argmax()] - 1)) + 1 if won.any() else 0
 
 
 def _doubts(asked: np.ndarray, apart: np.ndarray) -> list[str]:

@@ -1,6 +1,7 @@
 """`cogniload gate`: from two runs' answers to the verdict, the flips, and the files for a CI."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -33,7 +34,7 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     frames = [drop_twins(frame) for frame in read.values()]
     runs = [str(run) for frame in frames for run in frame["model"].unique()]
     if len(frames) != 1 or sorted(run.partition(",")[0] for run in runs) != SIDES:
-        got = f"{', '.join(runs)} of {', '.join(read)}"
+        got = f"{', '.join(runs) or 'none'} of {', '.join(read)} (twins of puzzles don't count)"
         raise ValueError(f"a gate takes two runs of one benchmark, base and new; got {got}")
     frame = frames[0]
     ids, sides = name_puzzles(frame), frame["model"].astype(str).str.partition(",")[0]
@@ -43,13 +44,39 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     table = shares.join(responses.add_suffix("_response")).rename_axis("id").reset_index()
     if shares.dropna().empty:
         raise ValueError("a gate compares answers to the same puzzles: these runs share none")
-    return gate(shares, margin), find_flips(table)
+    nobody = max(0, *(_lost_of(frame[sides == one]) - shares[one].isna().sum() for one in SIDES))
+    lost = pd.DataFrame(math.nan, range(nobody), SIDES)
+    return gate(pd.concat([shares, lost]), margin), find_flips(table)
+
+
+def _lost_of(frame: pd.DataFrame) -> int:
+    """Return how many puzzles of a side's runs have no answer."""
+    return int(frame.groupby("run")["lost"].first().sum())
 
 
 def find_flips(table: pd.DataFrame) -> Flips:
     """Return the rows of puzzles that base and new solve differently often, base alone first."""
     apart = (table["new"] - table["base"]).sort_values(kind="stable")
     return table.loc[apart.index[apart.abs() > 0]].to_dict("records")
+
+
+def write_no_verdict(json_file: Path | None, junit_file: Path | None) -> None:
+    """Write that there is no verdict: none of an earlier command outlives one that breaks."""
+    said = "no verdict: the command goes on, or it broke"
+    if json_file:
+        with whole_file(json_file, force=True) as part:
+            part.write_text(json.dumps({"verdict": None, "exit_code": 2, "error": said}) + "\n")
+    if junit_file:
+        suite, case = _suite("verdict", errors=1)
+        ElementTree.SubElement(case, "error", message=said)
+        with whole_file(junit_file, force=True) as part:
+            ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
+
+
+def _suite(name: str, **counts: int) -> tuple[ElementTree.Element, ElementTree.Element]:
+    about = {"name": "cogniload gate", "tests": "1"} | {n: str(it) for n, it in counts.items()}
+    suite = ElementTree.Element("testsuite", about)
+    return suite, ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
 
 
 def write_json(out: Path, found: Gate, flips: Flips) -> None:
@@ -61,10 +88,8 @@ def write_json(out: Path, found: Gate, flips: Flips) -> None:
 
 def write_junit(out: Path, found: Gate, flips: Flips) -> None:
     """Write a verdict as a JUnit file of one test, which fails unless the verdict is "no worse"."""
-    counts = {"tests": "1", "failures": str(int(found.exit_code > 0))}
-    suite = ElementTree.Element("testsuite", {"name": "cogniload gate"} | counts)
     name = f"no worse by more than {found.margin:g} points"
-    case = ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
+    suite, case = _suite(name, failures=int(found.exit_code > 0))
     if found.exit_code:
         ElementTree.SubElement(case, "failure", message=found.lines[0])
     listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
