@@ -575,25 +575,6 @@ def gate(parser: Parser, words: Words) -> int:
     return found.exit_code
 
 
-def view(parser: Parser, words: Words) -> None:
-    """Write the responses as Inspect's logs and open its viewer."""
-    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=RESULTS)
-    text = "folder of the logs (inspect_logs)"
-    parser.option("out", "DIR", text, type=Path, default=Path("inspect_logs"))
-    parser.flag("no-open", "write the logs, and open nothing")
-    parser.flag("force", "replace the logs that are there")
-    arguments = parser.parse_args(words)
-    from cogniload_analysis.report import inspect_view
-
-    out = arguments.out
-    for log in inspect_view.write_logs(arguments.results, out, force=arguments.force):
-        print(f"log      {log}")
-    if arguments.no_open or not sys.stdout.isatty():
-        print(f"next     {shlex.join(inspect_view.view_command(out))}")
-    else:
-        inspect_view.open_viewer(out)
-
-
 # --- share ----------------------------------------------------------------------------------------
 
 
@@ -652,7 +633,7 @@ def share(parser: Parser, words: Words) -> None:
 COMMANDS: dict[str, dict[str, Callable[[Parser, Words], int | None]]] = {
     "Puzzles": {"generate": generate, "solve": solve, "retrieve": retrieve},
     "Run": {"tasks": tasks, "plan": plan, "eval": evaluate, "why": why, "demo": demo},
-    "Read": {"score": score, "report": report, "compare": compare, "gate": gate, "view": view},
+    "Read": {"score": score, "report": report, "compare": compare, "gate": gate},
     "Share": {"push": push, "verify": verify, "share": share},
 }
 """The commands by groups, in the order of the help."""

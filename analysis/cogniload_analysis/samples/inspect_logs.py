@@ -23,9 +23,6 @@ from cogniload_gen.sample import naming
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
 """How Inspect names its logs: zip files, or JSON that begins with a date."""
 
-OURS = "lm_eval"
-"""The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
-
 HELD = ("id", "input", "target", "metadata", "output")
 """What is read of a sample besides its scores."""
 
@@ -49,9 +46,8 @@ def find_logs(path: Path) -> list[Path]:
 def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     """Return the task and the date of a log, and what lm-eval's results file would say of the run.
 
-    Logs that `cogniload view` wrote hold that file's content. Of others it is made from the model,
-    its arguments and its settings for generation. Raises ImportError without Inspect, and
-    ValueError for a file that is no log.
+    It is made from the model, its arguments and its settings for generation. Raises ImportError
+    without Inspect, and ValueError for a file that is no log.
     """
     require("a log of Inspect", "inspect", ("inspect_ai",))
     from inspect_ai.log import read_eval_log
@@ -60,8 +56,6 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
         header = read_eval_log(file, header_only=True)
         spec = header.eval
         written = spec.metadata or {}
-        if ours := members(written, OURS):
-            return str(ours["task"]), str(ours["date"]), members(ours, "results")
     task = spec.task.rpartition("/")[2].replace("-", "_")
     # The model's own settings for generation, then those of the task and of the command.
     settings = spec.model_generate_config.model_dump(exclude_none=True)
