@@ -7,6 +7,7 @@ JSON Lines may be gzipped, may begin with a byte order mark and may hold blank l
 import gzip
 import json
 import os
+import re
 import secrets
 import shutil
 import tomllib
@@ -80,6 +81,8 @@ def _beside(path: Path) -> Iterator[Path]:
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading JSON whose members are missing, or of another type or size."""
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 _BUFFER = 1 << 20
 """Bytes that are read at once: lines of 30 KB and more take a third of the time then."""
 
@@ -94,6 +97,29 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         raise ValueError(f"{path} must be a whole gzip file: {error}") from None
 
 
+def load_json(text: str | bytes) -> Any:
+    """Return what JSON holds, in texts that UTF-8 can write: see `pair_up`."""
+    return pair_up(json.loads(text)) if _escaped(text) else json.loads(text)
+
+
+def _escaped(text: str | bytes) -> bool:
+    """Tell whether JSON may hold half of an emoji: as an escape, or as no UTF-8."""
+    if isinstance(text, bytes):
+        return b"\\u" in text or b"\xed" in text
+    return "\\u" in text or not text.isascii()
+
+
+def pair_up(value: Any) -> Any:
+    """Return JSON-like values with half of an emoji, as where a limit cut a response, as U+FFFD.
+
+    Halves that stand side by side, as in a stream, become the whole.
+    """
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if text.isascii() or not _HALF.search(text):
+        return value
+    return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+
+
 def read_objects(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Yield the objects of a JSON Lines file, gzipped or not, each with its place in two forms.
 
@@ -106,7 +132,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
         for number, line in enumerate(file, start=1):
             if text := line.removeprefix(b"\xef\xbb\xbf").strip():
                 try:
-                    row = json.loads(text)
+                    row = load_json(text)
                 except (ValueError, RecursionError):
                     row = None
                 if not isinstance(row, dict):

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
 from cogniload_gen.endings import Ending, ending_of, kind_of
-from cogniload_gen.files import MALFORMED, open_file, read_objects, whole_file
+from cogniload_gen.files import MALFORMED, load_json, open_file, read_objects, whole_file
 from cogniload_gen.reasoning import NO_REASONING, Reasoning, join, split
 
 Sample = dict[str, Any]
@@ -195,7 +195,7 @@ def read_results(file: Path) -> dict[str, Any]:
     beside = sorted(other for other in file.parent.iterdir() if other.name.endswith(ends))
     for results in beside:
         with naming(f"{results} is no results file of lm-eval"), open_file(results) as opened:
-            return dict(json.load(opened).items())
+            return dict(load_json(opened.read()).items())
     return {}
 
 

@@ -1,6 +1,5 @@
 """The files that lm-eval and Inspect write: where samples are, and what a line of them says."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -66,4 +65,4 @@ def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[Sample]:
     with files.open_file(file) as lines:
         for offset in offsets:
             lines.seek(offset)
-            yield json.loads(lines.readline().decode("utf-8-sig"))
+            yield files.load_json(lines.readline().decode("utf-8-sig"))

@@ -4,7 +4,6 @@ Inspect reads a log's header. Samples are read as JSON: Inspect's own classes re
 one message without content, and take a hundred times as long for the events, which nobody needs.
 """
 
-import json
 import re
 import zipfile
 import zlib
@@ -16,7 +15,7 @@ from typing import Any
 
 from cogniload_analysis.frame import members
 from cogniload_gen.checks import require
-from cogniload_gen.files import read_words
+from cogniload_gen.files import load_json, read_words
 from cogniload_gen.reasoning import of_message
 from cogniload_gen.sample import naming
 
@@ -103,13 +102,13 @@ def count_log_samples(file: Path) -> int:
 def _open_samples(file: Path) -> Iterator[tuple[int, Callable[[int], dict[str, Any]]]]:
     """Yield the number of samples of a log, and a function that reads one by its place."""
     if file.suffix == ".json":
-        samples = json.loads(file.read_bytes()).get("samples") or []
+        samples = load_json(file.read_bytes()).get("samples") or []
         yield len(samples), samples.__getitem__
         return
     with zipfile.ZipFile(file) as log:
         names = dict.fromkeys(log.namelist())  # the last of an entry that was written again holds
         entries = [name for name in names if name.startswith("samples/")]
-        yield len(entries), lambda place: json.loads(log.read(entries[place]))
+        yield len(entries), lambda place: load_json(log.read(entries[place]))
 
 
 def _translate(held: dict[str, Any]) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def _read_arguments(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     arguments = config.get("model_args")
     if not isinstance(arguments, dict):
-        pairs = (part.partition("=") for part in str(arguments or "").split(","))
+        pairs = (part.partition("=") for part in re.split(r",(?![^{}]*\})", str(arguments or "")))
         arguments = {name.strip(): value for name, equals, value in pairs if equals}
     nested = members(arguments, "chat_template_args")
     if config.get("model") == "vllm" or arguments.get("enable_thinking") is not None:
