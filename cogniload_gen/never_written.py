@@ -12,17 +12,17 @@ _KEY = (
 """Names of what opens a server; not `eos_token` or `think_end_token`, which are of a vocabulary."""
 
 _NAME = re.compile(_KEY, re.IGNORECASE)
-_VALUE = r"""(?:\{[^}]*\}?|"[^"]*"?|'[^']*'?|[^\s,&;#]+)"""
-_PAIR = re.compile(rf"""(?i)(?<![\w.-])((?:{_KEY})=|["'](?:{_KEY})["']\s*:\s*){_VALUE}""")
-_USER = re.compile(r"""(?<=://)[^/?#\s,"'<>]*@""")
+_URL = re.compile(r"[a-z][a-z\d+.-]*://\S+", re.IGNORECASE)
+_USER = re.compile(r"(?<=://)[^/?#]*@")
+_PARAMETER = re.compile(rf"(?i)(?<=[?&;#])({_KEY})=[^&;#]*")
 
 
 def without_keys(values: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a copy of JSON-like values without what opens a server, to be written to disk.
 
-    Left out is what is named a key, a token, a header, a password or alike, at any depth. In texts
-    a URL loses its `user:password@`, and the value of such a name, as in `?api_key=...` or in
-    lm-eval's `name=value,...`, becomes `***`.
+    Left out is what is named a key, a token, a header, a password or alike, at any depth. A value
+    that is a URL loses its `user:password@`, and a parameter of such a name, as `?api_key=...`, its
+    value. All other texts, such as prompts, stay as they are, whatever they speak of.
     """
     kept = {str(name): value for name, value in values.items() if not _NAME.fullmatch(str(name))}
     return {name: _without_keys(value) for name, value in kept.items()}
@@ -33,4 +33,6 @@ def _without_keys(value: Any) -> Any:
         return without_keys(value)
     if isinstance(value, list | tuple):
         return [_without_keys(one) for one in value]
-    return _PAIR.sub(r"\1***", _USER.sub("", value)) if isinstance(value, str) else value
+    if isinstance(value, str) and _URL.fullmatch(value.strip()):
+        return _PARAMETER.sub(r"\1=***", _USER.sub("", value))
+    return value

@@ -140,6 +140,9 @@ def read_configuration(arguments: Namespace, others: Sequence[str]) -> tuple[Eva
             settings.pop(implied, None)
         ours = {name: settings.pop(name, None) for name in OURS}
         ours |= {name: it for name in OURS if (it := getattr(arguments, name)) is not None}
+        for name in ("model_args", "gen_kwargs", "metadata"):
+            if isinstance(given := settings.get(name), str):
+                settings[name] = getattr(parser.parse_args([f"--{name}={given}"]), name)
         _check_given(settings | ours)
         config = EvaluatorConfig.from_cli(Namespace(**settings))
     except TypeError as error:

@@ -5,7 +5,8 @@ What is changed of a backend, for as long as it is as it was, is in `responses.p
 """
 
 import inspect
-from argparse import ArgumentParser
+import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
@@ -60,7 +61,15 @@ def run_parser(prog: str) -> ArgumentParser:
         commands = ArgumentParser(prog=prog).add_subparsers()
         Run(commands)
         parser = commands.choices["run"]
-    parser.prog = prog
+    parser.prog, parse = prog, parser.parse_args
+
+    def parse_args(words: Sequence[str]) -> Namespace:
+        try:
+            return parse(words)
+        except ValueError as error:  # which has all of a text that may hold a key
+            raise ValueError(re.sub("(?s)Invalid JSON: .* Hint", "JSON", str(error))) from None
+
+    parser.parse_args = parse_args  # type: ignore[assignment,method-assign]
     return parser
 
 
@@ -82,7 +91,8 @@ def slots(model: LM) -> tuple[int, int]:
 def payload(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> dict[str, Any]:
     """Return what an API model's `amodel_call` sends to its server for a prompt.
 
-    One that it encodes itself is cut from the left, as lm-eval does.
+    One that it encodes itself is cut from the left, as lm-eval does. A stream is to end with the
+    counts of tokens.
     """
     with as_expected():
         create, seed, usual_limit = model._create_payload, model._seed, model._max_gen_toks
@@ -91,7 +101,7 @@ def payload(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> dict[s
         prompt = model.tok_encode(prompt, add_special_tokens=model.add_bos_token)[-room:]
     message = model.create_message([prompt])
     sent: dict[str, Any] = create(message, generate=True, gen_kwargs=deepcopy(settings), seed=seed)
-    return sent
+    return ({"stream_options": {"include_usage": True}} if sent.get("stream") else {}) | sent
 
 
 def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> list[Instance]:
