@@ -9,6 +9,7 @@ own `max_gen_toks`, what its prompt leaves of its budget, and refuses what can't
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ from tqdm import tqdm
 
 from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.budget import Share, check_fit, response_limit
-from cogniload_gen.reasoning import OPEN, go_on
+from cogniload_gen.reasoning import CLOSE, OPEN, go_on, without_marks
 from cogniload_gen.sample import COUNTS, LIMITS, REASONINGS, SPENT, answer_metrics
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
@@ -31,6 +32,10 @@ from lm_eval_tasks.responses import Response, Said, keep_what_is_said, said_of
 from lm_eval_tasks.resume import AnsweringModel, Key
 
 log = logging.getLogger(__name__)
+
+_BEGINNING = 60
+_LABEL = re.compile(r"\W*(?:\w+\s)?(\d+)\b")
+"""What of a text it would not say twice: so many characters, and the number of its first step."""
 
 COUNTED_BESIDES = ("backend_prompt_tokens", SPENT)
 """What is counted of a response, besides what the YAML's metrics count."""
@@ -57,7 +62,7 @@ def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | No
         return None
     if isinstance(prompt, str):
         return len(encode(model, prompt))
-    if not hasattr(model.tokenizer, "apply_chat_template"):
+    if not getattr(model.tokenizer, "chat_template", None):
         return None
     rendered = model.tokenizer.apply_chat_template(
         json.loads(prompt.prompt), tokenize=False, add_generation_prompt=True
@@ -166,6 +171,26 @@ def continue_from(
     return JsonChatStr(json.dumps(messages, ensure_ascii=False))
 
 
+def behind(prefix: str, response: str, reasoning: str | None) -> tuple[str, bool]:
+    """Return a response behind the text that it goes on from, and whether it does go on from it.
+
+    A server may give the whole back. One that looks for reasoning may file the rest there, although
+    the text has none, or has ended its own. A response that is empty then, or that begins as the
+    text begins, does not go on from it.
+    """
+    if reasoning:  # which was split off, without the white space around it
+        thinks = not prefix or (OPEN.search(prefix) and not CLOSE.search(prefix))
+        rest = f"{reasoning}\n</think>\n\n{response}" if thinks or response.strip() else reasoning
+        response = f"{' ' * (not prefix[-1:].isspace())}{rest}"
+    begun, said = without_marks(prefix), without_marks(response)
+    known, came = ("".join(text.split()) for text in (begun, said))
+    if known and came.startswith(known):
+        return response.lstrip(), True
+    labels = [match and match[1] for match in map(_LABEL.match, (begun, said))]
+    again = len(known) > _BEGINNING and came.startswith(known[:_BEGINNING])
+    return prefix + response, came != "" and not again and (not labels[0] or len({*labels}) == 2)
+
+
 class SharedBudgetTask(ConfigurableTask):
     """A task in which each document's prompt and response share its `context_budget` of tokens.
 
@@ -205,10 +230,15 @@ class SharedBudgetTask(ConfigurableTask):
         if prefix is None:
             return response
         tokens = self._count(response, self._shares[doc["id"]].counted)
-        if thought := said.reasoning.text:  # which was split off, without the white space around it
-            response = f"{' ' * (not prefix[-1:].isspace())}{thought}\n</think>\n\n{response}"
         facts = replace(said, response_tokens=tokens, reasoning=said.reasoning._replace(text=None))
-        return Response(prefix + response, facts)
+        whole, goes_on = behind(prefix, response, said.reasoning.text)
+        if not goes_on:
+            log.warning(
+                "%s: responses are empty or begin anew: if the server does not go on from the text "
+                "that it was sent, what a repair does can't be told",
+                self.config.task,
+            )
+        return Response(whole, facts)
 
     def build_all_requests(self, *, cache_requests: bool = False, **settings: Any) -> None:
         """Build the requests as lm-eval does, then give each its response limit."""
@@ -240,9 +270,10 @@ class SharedBudgetTask(ConfigurableTask):
         }
         if asked and not all(share.counted for share in self._shares.values()):
             log.warning(
-                "%s: the model has no tokenizer to count with: prompts are estimated by their "
-                "words, and samples have no token counts of ours. An API model takes one by "
-                "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
+                "%s: the model has no tokenizer to count with, or of a chat none with a template: "
+                "prompts are estimated by their words, and samples have no token counts of ours. "
+                "An API model takes one by --model_args tokenizer_backend=huggingface,"
+                "tokenizer=NAME",
                 task,
             )
         check_fit(task, [request.doc for request in self.instances], self._shares)

@@ -12,7 +12,7 @@ from lm_eval.models.api_models import JsonChatStr
 
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.reasoning import go_on, spoken
-from lm_eval_tasks.budget import continue_from
+from lm_eval_tasks.budget import behind, continue_from
 
 PUZZLES = {"d": [1, 3], "N": [6, 12], "rho": [50], "num_puzzles": 16}
 SETTINGS = {"temperature": 0.7, "do_sample": True, "max_gen_toks": 900}
@@ -81,6 +81,17 @@ def test_planted_laws_are_found_on_a_completions_server(law, server, tmp_path):
     assert all(line in page for line in out.splitlines())
 
 
+FACES = {
+    "rest": (lambda puzzle, begun, rest: {"content": rest}, False),
+    "whole": (lambda puzzle, begun, rest: {"content": begun.strip() + "\n" + rest}, False),
+    "filed": (lambda puzzle, begun, rest: {"content": None, "reasoning": rest.strip()}, False),
+    "whole filed": (lambda puzzle, begun, rest: {"content": "", "reasoning": begun + rest}, False),
+    "anew": (lambda puzzle, begun, rest: {"content": carry(puzzle, LAWS["by chance"])}, True),
+    "nothing": (lambda puzzle, begun, rest: {"content": ""}, True),
+}
+"""What a server makes of a text that it is to go on from, and whether that is warned of."""
+
+
 def test_a_chat_goes_on_where_its_server_says_so(server, tmp_path):
     """Else it is refused in one line, and nothing is asked."""
     begin("fails again", server, tmp_path)
@@ -88,15 +99,25 @@ def test_a_chat_goes_on_where_its_server_says_so(server, tmp_path):
     code, _, err = command("why", tmp_path, "--repair", "--budget", "20", *chat)
     assert (code, "continue_final_message" in err.splitlines()[-1]) == (2, True)
     assert not server.requests
-    server.reply = lambda messages: carry(
-        messages[0]["content"] + messages[1]["content"], LAWS["fails again"]
-    )
     given = ["--gen_kwargs", json.dumps(SETTINGS | {"continue_final_message": True})]
-    assert command("why", tmp_path, "--repair", "--budget", "20", *chat, *given)[0] == 0
-    for sent in server.requests:
-        assert sent["continue_final_message"]
-        assert sent["add_generation_prompt"] is False
-        assert [message["role"] for message in sent["messages"]] == ["user", "assistant"]
+    said = {}
+    for face, (message, warned) in FACES.items():
+
+        def goes_on(request, message=message):
+            puzzle, begun = (sent["content"] for sent in request["messages"])
+            rest = carry(puzzle + begun, LAWS["fails again"])
+            choice = {"message": message(puzzle, begun, rest), "finish_reason": "stop"}
+            return 200, json.dumps({"choices": [choice]})
+
+        server.instead, out = goes_on, tmp_path / face
+        words = ("why", tmp_path, "--repair", "--budget", "20", "--out", out, *chat, *given)
+        code, said[face], err = command(*words)
+        assert (code, "begin anew" in err) == (0, warned), (face, err)
+        for sent in server.requests:
+            assert sent["continue_final_message"]
+            assert sent["add_generation_prompt"] is False
+            assert [message["role"] for message in sent["messages"]] == ["user", "assistant"]
+    assert {said[face] for face, (_, warned) in FACES.items() if not warned} == {said["rest"]}
     prompt = JsonChatStr('[{"role": "user", "content": "?"}]')
     with pytest.raises(ValueError, match="never from reasoning"):
         continue_from(prompt, "<think>\nSo", {"continue_final_message": True})
@@ -108,5 +129,15 @@ def test_a_model_goes_on_behind_its_own_reasoning():
     for told in ((text, None), ("So.\n</think>\n\nRed.", "So."), ("Red.", "So.")):
         assert spoken(*told) == text
     assert spoken("Red.") == "Red."
+    thought = f"{text}\n3. Red"
+    for begun, *came, whole in (
+        ("<think>\nSo.", "Red.", "Yes.", "<think>\nSo. Yes.\n</think>\n\nRed."),
+        (text, "", "3. Red", f"{text} 3. Red"),
+        (text, "\n3. Red", "So.", f"{text} So.\n</think>\n\n\n3. Red"),
+        (text, thought, None, thought),
+        ("", "", "Red.", " Red.\n</think>\n\n"),
+    ):
+        assert behind(begun, *came)[0] == whole
+    assert not behind("1. Anna.\n2. Bob.\n", "1. Anna!", None)[1]
     for prompt, begun in (("?<think>\n", "So."), ("?<think></think>", "<think>\nSo.")):
         assert go_on(prompt, "<think>\nSo.") == prompt + begun
