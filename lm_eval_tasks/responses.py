@@ -6,7 +6,10 @@ as a string that knows more. Tested against that version; a backend that lm-eval
 with plain strings again, whose finish reason and counts are unknown.
 """
 
+import json
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
 from reprlib import Repr
@@ -16,11 +19,14 @@ from lm_eval.api.model import LM, CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
 from cogniload_gen.endings import kind_of
-from cogniload_gen.reasoning import NO_REASONING, Reasoning, of_message, without_marks
+from cogniload_gen.files import pair_up
+from cogniload_gen.reasoning import NO_REASONING, TEXTS, Reasoning, of_message, without_marks
 from cogniload_gen.sample import as_count
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 300
+
+_STREAM = re.compile(r"\s*(data|event|id|retry)?:")
 
 TEXT_PARTS = ("text", "output_text")
 """The types of the parts of a message's content that are its text."""
@@ -131,15 +137,65 @@ def _keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable
     return parse_generations
 
 
+def read_body(text: str) -> object:
+    """Return what a server answers: an object of JSON, or the one that its events stream.
+
+    NoCompletion for another text, and for a stream that ends before its responses do.
+    """
+    text = text.removeprefix("\ufeff")
+    if not _STREAM.match(text):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise NoCompletion("as it is no JSON", text) from None
+    answer: dict[str, Any] = {}
+    held, ended = "", False
+    for line in re.split("\r\n|\r|\n", text):
+        name, _, value = line.partition(":")
+        held += value * (name == "data")
+        if ended := held.strip() == "[DONE]":
+            break
+        with suppress(TypeError, ValueError, RecursionError):  # it may go on in the next line
+            answer, held = _join(answer, dict(json.loads(held))), ""
+    choices = [choice for choice in answer.get("choices") or () if isinstance(choice, dict)]
+    ended = ended or (choices != [] and all(choice.get("finish_reason") for choice in choices))
+    if not (ended or answer.get("error")):
+        raise NoCompletion("as its stream ends before its response", text[-300:])
+    return answer | {"choices": [{"message": choice.get("delta")} | choice for choice in choices]}
+
+
+def _join(held: Any, new: Any, name: str = "") -> Any:
+    """Return what was streamed, with what an event adds: texts go on, and all else is the last.
+
+    Choices, and parts of a message, go on by their index and type.
+    """
+    if isinstance(held, dict) and isinstance(new, dict):
+        return held | {name: _join(held.get(name), part, name) for name, part in new.items()}
+    if isinstance(held, list) and isinstance(new, list):
+        for part in new:
+            same = (i for i, other in enumerate(held) if _place(other) == _place(part))
+            at = next(same, len(held))
+            held = [*held[:at], _join([*held, None][at], part), *held[at + 1 :]]
+        return held
+    if isinstance(held, str) and isinstance(new, str) and name in TEXTS:
+        return held + new
+    return held if new in (None, "") else new
+
+
+def _place(part: Any) -> tuple[Any, ...]:
+    return (part.get("index"), part.get("type")) if isinstance(part, dict) else (part,)
+
+
 def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
     """Return a server's answer with its choices numbered in order, and the text of each a Response.
 
     NoCompletion for an error, for an answer without choices, and for a generation that the server
     broke off. A choice without an index stands where it is, and one without a text, or without a
     message, is an empty response. Where a message's content is a list of parts, as of models that
-    reason, its text is that of its text parts.
+    reason, its text is that of its text parts. Half of an emoji becomes U+FFFD, once and for all.
     """
-    if not isinstance(answer, dict) or answer.get("error"):
+    answer = pair_up(answer)
+    if not isinstance(answer, dict) or answer.get("error") or answer.get("object") == "error":
         raise NoCompletion("but an error" if isinstance(answer, dict) else "no object", answer)
     listed = answer.get("choices")
     listed = listed if isinstance(listed, list) else []

@@ -232,6 +232,7 @@ class Asking(AnsweringModel):
         """
         config = self.config
         _warn_of_thinking(config)
+        server.check_arguments(config)
         for name in ("pretrained", "tokenizer", "peft"):
             check_path(name, config.model_args.get(name))
         sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}

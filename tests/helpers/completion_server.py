@@ -16,8 +16,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         known = {"id": "solver", "root": self.server.root, "max_model_len": self.server.window}
         told = {"/models": {"data": [known]}, "/version": {"version": "0.99.0"}}
+        self.server.seen.append((self.path, self.headers["Authorization"]))
+        if self.server.moved:
+            return self.answer(*self.server.moved)
         found = next((told[end] for end in told if self.path.partition("?")[0].endswith(end)), None)
-        self.answer(404 if found is None else 200, json.dumps(found))
+        return self.answer(404 if found is None else 200, json.dumps(found))
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -50,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
                 "choices": choices}  # fmt: skip
 
     def answer(self, status, body, headers=()):
-        self.send_response(status)
+        self.send_response_only(status)  # whose Date is not the machine's
         headers = {"Content-Type": "application/json", "Content-Length": len(body.encode())} | dict(
             headers
         )
@@ -89,7 +92,8 @@ class Server(ThreadingHTTPServer):
     `instead` is put over its answers if it is a dict, and sent in their place if it is a text, or a
     status, a text and headers; a function of the request returns one of these. Each of `once` does
     so one time before. `gate` is called before each answer. `reply`, a function of the messages,
-    takes the solver's place. `requests` are all that were sent, `seen` their paths and keys.
+    takes the solver's place. `requests` are all that were sent, `seen` the paths and keys of these
+    and of what was asked beside; that is answered by `moved`, if it is set.
     """
 
     daemon_threads = True
@@ -97,7 +101,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self):
         self.lock, self.requests, self.seen = Lock(), [], []
-        self.window, self.instead, self.once = 2048, {}, []
+        self.window, self.instead, self.once, self.moved = 2048, {}, [], None
         self.root = "/models/solver"
         self.gate, self.reply = lambda: None, None
         super().__init__(("127.0.0.1", 0), Handler)

@@ -1,5 +1,6 @@
 """What servers send: all that is usable is used, and the rest is one line that says what helps."""
 
+import errno
 import json
 from threading import Barrier
 
@@ -7,6 +8,7 @@ import pytest
 from completion_server import prompts_of, respond, serving
 from eval_command import (
     DOCUMENTS,
+    PUZZLES,
     answered,
     arguments,
     command,
@@ -16,10 +18,14 @@ from eval_command import (
     url_of,
     whole_lines,
 )
+from lm_eval.api.instance import Instance
+from lm_eval.models.api_models import JsonChatStr
+from lm_eval.models.openai_completions import LocalChatCompletion
 
 from cogniload_gen import solve
 from cogniload_gen.sample import score_attempts
 from lm_eval_tasks import server as client
+from lm_eval_tasks.responses import NoCompletion, keep_what_is_said, read_answer, read_body, said_of
 from lm_eval_tasks.tasks import TASKS
 
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
@@ -209,24 +215,12 @@ def test_no_request_has_an_empty_stop(server, tmp_path):
     assert error_of(*stopping)  # one that is given is sent
 
 
-def test_a_batch_of_prompts_is_put_in_order(server, tmp_path):
-    """Also where no choice has an index; and choices that are too many belong to nobody."""
-
-    def backwards(request):
-        held = [{"index": i, "text": respond(p)} for i, p in enumerate(prompts_of(request))]
-        return {"choices": held[::-1], "usage": None}
-
-    def without_index(request):
-        return {"choices": [{"text": respond(prompt)} for prompt in prompts_of(request)]}
-
-    for number, instead in enumerate((backwards, without_index)):
-        server.instead, out = instead, tmp_path / str(number)
-        server.asked()
-        assert command(*completions(server, out, "--batch_size", 4))[0] == 0
-        assert len(server.requests) < DOCUMENTS
-        for sample in read(out)[1]:
-            assert sample["resps"] == [[respond(sample["doc"]["puzzle"])]]
-    server.instead = lambda request: {"choices": [{"text": "one"}, {"text": "two"}]}
+def test_prompts_of_a_batch_are_asked_at_once(server, tmp_path):
+    """Each in a request of its own; and choices that are too many belong to nobody."""
+    server.gate = Barrier(4, timeout=300).wait
+    assert command(*completions(server, tmp_path, "--batch_size", 4))[0] == 0
+    assert len(server.requests) == DOCUMENTS
+    server.instead, server.gate = {"choices": [{"text": "one"}, {"text": "two"}]}, int
     assert "holds 2 for" in error_of(*completions(server, tmp_path / "two"))
     assert not whole_lines(tmp_path / "two")["answers-1.jsonl"]
 
@@ -276,7 +270,7 @@ def test_what_fails_in_passing_is_asked_again(server, tmp_path, undisturbed, wai
 @pytest.mark.parametrize("name", PASSING)
 def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
     server.instead = PASSING[name]
-    message = error_of(*arguments(server, tmp_path, max_retries=3))
+    message = error_of(*arguments(server, tmp_path, "--limit", 1, max_retries=3))
     assert message.startswith(f"the server at {url_of(server)}"), message
     assert len(message) < 1000
     assert len(server.requests) == 3
@@ -286,29 +280,206 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
     assert command(*arguments(server, tmp_path))[0] == 0
 
 
+NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
+
+
 @pytest.mark.parametrize(("told", "least", "most"), [
-    ("0.5", 0.5, 0.5), ("1000000", 60, 3600), ("soon", 0, 60), ("nan", 0, 60),
+    ({"Retry-After": "0.5"}, 0.5, 0.5),
+    ({"Retry-After": "1000000"}, 60, 3600),
+    ({"Retry-After": "soon"}, 0, 60),
+    ({"Retry-After": "nan"}, 0, 60),
+    ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5, 1.5),
+    ({"Retry-After": "Wed, 21 Oct 2015 07:29:15 GMT", "Date": NOW}, 75, 75),
+    ({"Retry-After": "Wednesday, 21-Oct-15 07:29:15 GMT", "Date": NOW}, 75, 75),
+    ({"Retry-After": "Wed Oct 21 07:29:15 2015", "Date": NOW}, 75, 75),
+    ({"Retry-After": "Wed, 21 Oct 2015 07:27:00 GMT", "Date": NOW}, 0, 0),
+    ({"Retry-After": NOW}, 0, 60),
 ])  # fmt: skip
 def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
-    """It is waited as told, within a bound."""
-    server.once = [(429, "{}", {"Retry-After": told})]
+    """It is waited as told, within a bound; a date is that of the server's own clock."""
+    server.once = [(429, "{}", told)]
     code, _, err = command(*arguments(server, tmp_path, "--limit", 1, max_retries=2))
     assert code == 0, err
     (waited,) = waits
     assert least <= waited <= most
 
 
-@pytest.mark.parametrize("status", [400, 401, 404])
-def test_what_is_final_is_asked_once(server, tmp_path, waits, status):
-    """What was answered before stays."""
+@pytest.mark.parametrize(("status", "asked"), [(400, 10), (401, 1), (404, 1)])
+def test_what_is_final_is_asked_once(server, tmp_path, waits, status, asked):
+    """A refusal that may be of one prompt is a wrong set-up after ten of them."""
     said = "This model's maximum context length is 400 tokens: max_tokens is too large"
-    server.once = [{}, {}, {}]
     server.instead = status, json.dumps({"error": {"message": said}})
     message = error_of(*arguments(server, tmp_path, max_retries=5))
-    assert (len(server.requests), waits) == (4, [])
+    assert (len(server.requests), waits) == (asked, [])
     for part in (str(status), said[13:50], "tokenizer", "context_budget"):
         assert part in message
-    assert len(answered(tmp_path)) == 3
+
+
+def ask(server, count, give_up=None, **settings):
+    """The responses of lm-eval's model of chats to prompts "0", "1" and so on."""
+    model = LocalChatCompletion(model="solver", base_url=url_of(server), **settings)
+    keep_what_is_said(model)
+    client.fill_every_slot(model, lambda: False, give_up or (lambda *_: None))
+    prompts = [json.dumps([{"role": "user", "content": str(i)}]) for i in range(count)]
+    return model.generate_until([
+        Instance("generate_until", {}, (JsonChatStr(prompt), {"max_gen_toks": 9}), i)
+        for i, prompt in enumerate(prompts)
+    ])  # fmt: skip
+
+
+def test_what_one_prompt_meets_is_its_own(server, waits, monkeypatch):
+    """The others are asked; what is up with the server ends all, and keeps what came."""
+    post, lost = client._post, {}
+
+    async def late(model, session, body):
+        if body["messages"][0]["content"] == "4":
+            raise TimeoutError
+        return await post(model, session, body)
+
+    monkeypatch.setattr(client, "_post", late)
+    server.reply = lambda messages: messages[0]["content"]
+    own = {"1": (400, "bad"), "2": (413, "big"), "3": (422, "odd"), "5": (200, "<html>")}
+    server.instead = lambda request: own.get(prompts_of(request)[0], {})
+    give_up = lambda request, why: lost.update({request.idx: why})  # noqa: E731
+    wanted = [None if 0 < i < 6 else str(i) for i in range(14)]
+    assert ask(server, 14, give_up, max_retries=2, num_concurrent=3) == wanted
+    words = {1: "bad", 2: "big", 3: "odd", 4: "did not answer", 5: "no JSON"}
+    assert sorted(lost) == sorted(words)
+    assert all(words[i] in why and url_of(server) in why for i, why in lost.items())
+    own["8"] = (403, "closed")
+    with pytest.raises(client.Refused, match="closed"):
+        ask(server, 14, max_retries=2)
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_ten_refusals_wait_for_what_is_under_way(server, monkeypatch, answers):
+    """If that is answered, the set-up is right, and the others are asked."""
+    asked = []
+
+    async def complete(model, session, body, over):
+        number = int(body["messages"][0]["content"])
+        asked.append(number)
+        for _ in range(100 if number == 10 else 1):
+            await client.asyncio.sleep(0)
+        if number >= 10 and answers:
+            return str(number)
+        raise NoCompletion("as it is odd", number)
+
+    monkeypatch.setattr(client, "_complete", complete)
+    if answers:
+        numbers = [str(i) for i in range(10, 30)]
+        assert ask(server, 30, num_concurrent=11) == [None] * 10 + numbers
+    else:
+        with pytest.raises(NoCompletion, match="odd"):
+            ask(server, 30, num_concurrent=11)
+        assert asked == [*range(11)]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("moved", ["POST", "GET"])
+def test_no_other_server_is_asked(server, tmp_path, status, moved):
+    """Whatever opens the one that is named; the line says where it pointed."""
+    with serving() as other:
+        answer = status, "", {"Location": url_of(other, user=f"me:{SECRET}@")}
+        server.moved, server.instead = (answer, {}) if moved == "GET" else (None, answer)
+        words = arguments(server, tmp_path, header={"api-key": SECRET}, max_retries=3)
+        message = error_of(*words)
+    assert url_of(other) in message
+    assert SECRET not in message
+    assert len(server.requests) == (moved == "POST")
+    assert not other.seen
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_within_a_server_a_redirect_is_followed(server, tmp_path, undisturbed, status):
+    """With method, body and key."""
+    place = {"Location": "/elsewhere/v1/chat/completions?a=1"}
+    server.once = [(status, "", place)]
+    assert command(*arguments(server, tmp_path, base_url=url_of(server, user="me:it@")))[0] == 0
+    assert server.requests[0] == server.requests[1]
+    moved = [key for path, key in server.seen if path == place["Location"]]
+    assert len(moved) == 1
+    assert moved[0].startswith("Basic ")
+    assert read(tmp_path)[1] == undisturbed[1]
+
+
+def streamed(answer, ends=("\n\n", "\n: ping\r\n\r\n", "\r\n\r\n")):
+    """An answer in events: each text by its characters, the finish reason and the counts last."""
+    (choice,), events = answer["choices"], []
+    for name, said in choice["message"].items():
+        pieces = [[part] for part in said] if isinstance(said, list) else said or [said]
+        pieces = [said] if name == "role" else pieces
+        events += [{"choices": [{"index": 0, "delta": {name: piece}}]} for piece in pieces]
+    events += [{"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}]
+    events += [{"choices": [], "usage": answer.get("usage")}]
+    written = [f"data: {json.dumps(event)}" for event in events] + ["data: [DONE]"]
+    return "".join(event + ends[i % len(ends)] for i, event in enumerate(written))
+
+
+@pytest.mark.parametrize("name", ["content", "reasoning", "details"])
+def test_a_stream_is_the_answer_that_it_streams(name):
+    """Wherever it ends before, it is none; with what an error in it says."""
+    message = {"role": "assistant", "content": "So \U0001f600 it is\u2028blue.", "refusal": None}
+    message |= {"reasoning": {"reasoning_content": "Hm,\nyes."}}.get(name, {})
+    parts = [{"type": "reasoning.text", "index": 0, "text": text} for text in ("Hm,", " yes.")]
+    message |= {"reasoning_details": parts} if name == "details" else {}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
+    text = streamed(answer | {"usage": TOKENS})
+    read = client_reads(text)
+    whole = client_reads(json.dumps(answer | {"usage": TOKENS}))
+    if name == "details":  # parts that go on are one
+        assert said_of(read).reasoning.text == "Hm, yes."
+    else:
+        assert (read, read.facts) == (whole, whole.facts)
+    ends = text.index('"length"')
+    for at in range(0, ends, 7):
+        with pytest.raises(NoCompletion):
+            client_reads(text[: len("data:") + at])
+    with pytest.raises(NoCompletion, match="overloaded"):
+        client_reads(text[:ends] + '\n\ndata: {"error": {"message": "overloaded"}}\n\ndata: [DONE]')
+
+
+def client_reads(text):
+    (choice,) = read_answer(read_body(text), chat=True)["choices"]
+    return choice["message"]["content"]
+
+
+@pytest.mark.parametrize("unasked", [True, False])
+def test_a_server_that_streams_alone(server, tmp_path, undisturbed, unasked):
+    """It may do so unasked; one that has to be asked says so."""
+    server.instead = lambda request: (
+        (200, streamed(in_shape(2, request)), {"Content-Type": "text/event-stream"})
+        if unasked or request.get("stream") is True
+        else (400, "stream must be true")
+    )
+    words = arguments(server, tmp_path)
+    if not unasked:
+        assert "stream=true in --gen_kwargs" in error_of(*words)
+        words += ["--gen_kwargs", "stream=True"]
+    assert command(*words)[0] == 0
+    assert ("stream_options" in server.requests[-1]) == (not unasked)
+    names, both = ("resps", "acc", "finish_reason"), (read(tmp_path)[1], undisturbed[1])
+    ours, theirs = ([[sample[name] for name in names] for sample in samples] for samples in both)
+    assert ours == theirs
+
+
+def test_half_an_emoji_blocks_nothing(server, tmp_path, undisturbed_folder):
+    """Wherever it stands in an answer, or in the samples of an older version."""
+    half = "So \ud83d it is."
+    said = {"message": {"content": half, "reasoning": half}, "finish_reason": half}
+    server.root, server.instead = half, {"choices": [said]}
+    assert command(*arguments(server, tmp_path / "new"))[0] == 0
+    files = [file for file in (tmp_path / "new").rglob("*") if file.is_file()]
+    assert any("\ufffd" in file.read_text("utf-8") for file in files)
+    assert not [file for file in files if "\\ud83d" in file.read_text("utf-8")]
+    (samples,) = (tmp_path / "new").rglob("samples_*.jsonl")
+    for old in (False, True):
+        if old:
+            samples.write_text(samples.read_text("utf-8").replace("\ufffd", "\\ud83d"), "utf-8")
+        words = ("gate", undisturbed_folder, tmp_path / "new", "--margin", "2")
+        code, _, err = command(*words, "--json", tmp_path / "j", "--junit", tmp_path / "x")
+        assert code == 1, err
+        assert command("report", tmp_path / "new", "--out", tmp_path / f"report {old}")[0] == 0
 
 
 def test_an_unknown_model_is_warned_of(server, tmp_path):
@@ -328,7 +499,46 @@ def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_pa
     with serving() as gone:
         pass
     assert error_of(*arguments(gone, tmp_path)) == f"no server answers at {url_of(gone)}"
-    assert "base_url" in error_of(*arguments(server, tmp_path, base_url="http://h:port/v1"))
+    for url in ("http://h:port/v1", f"http://me:{SECRET}/{SECRET}@h/v1", "h:80/v1", None):
+        message = error_of(*arguments(server, tmp_path, base_url=url))
+        assert "http://HOST:PORT/v1/chat/completions" in message
+        assert SECRET not in message
+    assert "/v1/completions" in error_of(*completions(server, tmp_path, base_url=""))
+    words = arguments(server, tmp_path)
+    words.remove("--apply_chat_template")
+    assert "give --apply_chat_template" in error_of(*words)
+    assert not server.requests
+
+
+def test_a_cause_is_named_as_it_is(server, tmp_path, monkeypatch):
+    """A proxy is not asked for this machine, and named for another; so is what a key ends with."""
+    monkeypatch.setenv("http_proxy", f"http://me:{SECRET}@127.0.0.1:1")
+    monkeypatch.setenv("OPENAI_API_KEY", f"{SECRET}\n")
+    assert command(*arguments(server, tmp_path / "here"))[0] == 0
+    assert server.seen[-1][1] == f"Bearer {SECRET}"
+    there = error_of(*arguments(server, tmp_path, base_url="http://example.invalid/v1/completions"))
+    assert there.endswith(
+        "http://example.invalid/v1/completions through the proxy http://127.0.0.1:1"
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", f"{SECRET}\n{SECRET}")
+    server.asked()
+    message = error_of(*arguments(server, tmp_path))
+    assert "Authorization must be one line" in message
+    assert SECRET not in message
+    assert not server.requests
+    many = client.explain(OSError(errno.EMFILE, "Too many open files"), None)
+    assert "lower num_concurrent" in str(many)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    server.instead = 404, "{}"
+    path = {"base_url": f"http://127.0.0.1:{server.server_port}/v1"}
+    assert "base_url must have its path" in error_of(*arguments(server, tmp_path, **path))
+    assert "its path" not in error_of(*arguments(server, tmp_path))
+
+
+def test_a_tokenizer_without_a_chat_template_does_not_count(server, tmp_path, tiny_model):
+    given = {"tokenizer_backend": "huggingface", "tokenizer": str(tiny_model)}
+    code, _, err = command(*arguments(server, tmp_path, "--limit", 1, **given))
+    assert (code, "of a chat none with a template" in err) == (0, True), err
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -396,3 +606,33 @@ def test_no_key_is_written_or_said(server, tmp_path, monkeypatch):
     assert "Basic " in keys
     kwargs = ("--gen_kwargs", json.dumps({"api_key": SECRET}))
     assert SECRET not in error_of(*arguments(server, tmp_path / "kwargs", *kwargs))
+
+
+def test_a_text_of_the_config_is_read_as_the_command_line_is(server, tmp_path):
+    """So a key in it is refused or dropped, and nothing else is taken for one."""
+    out, url = tmp_path / "run", url_of(server)
+    said = "Answer as key=VALUE, {'token': 'x'}."
+    given = {
+        "model_args": f"model=solver,base_url={url},api_key={SECRET}",
+        "gen_kwargs": 'temperature=0.6,until=["key=1","b"]',
+        "metadata": json.dumps({"cogniload": PUZZLES}),
+        **{"system_instruction": said, "model": "local-chat-completions", "limit": 2},
+        **{"tasks": ["cogniload_mini"], "apply_chat_template": True, "output_path": str(out)},
+    }
+    server.reply = lambda _: "So."
+    for kwargs in (
+        f"temperature=0.6,api_key={SECRET}",
+        json.dumps({"extra_body": {"key": SECRET}}),
+    ):
+        (tmp_path / "c.yaml").write_text(json.dumps(given | {"gen_kwargs": kwargs}), "utf-8")
+        assert "gen_kwargs must hold no key" in error_of("eval", "--config", tmp_path / "c.yaml")
+    assert not out.exists()
+    for words in (["--gen_kwargs", f"key={SECRET},a={{'b': 1}}"], ["--model_args", f"{{{SECRET}"]):
+        assert SECRET not in error_of("eval", "--config", tmp_path / "c.yaml", *words)
+    (tmp_path / "c.yaml").write_text(json.dumps(given), "utf-8")
+    code, _, err = command("eval", "--config", tmp_path / "c.yaml")
+    assert code == 0, err
+    assert not [f for f in out.rglob("*") if f.is_file() and SECRET in f.read_text("utf-8")]
+    begun = json.loads((out / "state/run.json").read_bytes())["what"]
+    assert begun["system_instruction"] == said == server.requests[0]["messages"][0]["content"]
+    assert begun["gen_kwargs"] == {"temperature": 0.6, "until": ["key=1", "b"]}
