@@ -33,7 +33,7 @@ from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.frame import label_models
-from cogniload_analysis.report import why
+from cogniload_analysis.report import why, write
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_responses
 from cogniload_analysis.report.write import build_parts, build_report, write_report
 
@@ -242,6 +242,36 @@ def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
     with pytest.raises(FileExistsError, match=r"\.csv exists"):
         write_report(results, tmp_path)
     assert not page.exists()
+
+
+@pytest.mark.parametrize("written", [0, 1, 2, 3])
+def test_the_same_command_goes_on_after_a_kill_at_any_file(tmp_path, monkeypatch, written):
+    files = {"tables/a.csv": b"a", "tables/b.csv": b"b", "report.html": b"page"}
+    counts, whole_file = iter(range(9)), write.whole_file
+
+    def killed(path, force):
+        if next(counts) > written:
+            path.with_name(f".{path.name}.1a2b3c4d.part").write_bytes(
+                b"half"
+            )  # as SIGKILL leaves it
+            raise SystemExit
+        return whole_file(path, force=force)
+
+    monkeypatch.setattr(write, "whole_file", killed)
+    with pytest.raises((SystemExit, FileNotFoundError)):
+        write.write_files(tmp_path, files)
+        (tmp_path / "nothing").unlink()  # the one that was not killed
+    monkeypatch.undo()
+    (tmp_path / "own.csv").write_bytes(b"the user's")
+    if written < 3:
+        write.write_files(tmp_path, files)
+    found = {
+        str(p.relative_to(tmp_path)): p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()
+    }
+    assert found == files | {"own.csv": b"the user's"}
+    with pytest.raises(FileExistsError, match=r"own\.csv exists"):
+        write.write_files(tmp_path, {"new.csv": b"", "own.csv": b""})
+    assert not (tmp_path / "new.csv").exists()
 
 
 @pytest.mark.parametrize("text", ["=1+1", "-1+1", "@SUM(A1)", "\t=1"])

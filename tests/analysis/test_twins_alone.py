@@ -1,5 +1,7 @@
 """Twins say why a model fails, and are scored as puzzles nowhere."""
 
+import json
+
 import pytest
 from command_line import refusal
 from lm_eval_layout import make_puzzle, make_sample, write_run
@@ -26,6 +28,22 @@ def write(folder, model, cause=None, twins=("",)):
             )
     write_run(folder, model, samples)
     return folder
+
+
+@pytest.mark.parametrize("solved", [0, 80])
+@pytest.mark.parametrize("of_twins", [0, 80])
+def test_a_report_of_a_run_with_twins_without_a_failure_or_a_success(
+    undrawn, tmp_path, capsys, solved, of_twins
+):
+    folder = write(tmp_path / "run", "m", None, ("", *CHANGES))
+    (file,) = folder.rglob("samples_*")
+    samples = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    for sample in samples:
+        right = bool(of_twins if "~" in sample["doc"]["id"] else solved)
+        sample |= {"acc": float(right), "outcome": ("wrong_logic", "correct_valid")[right]}
+    write_run(folder, "m", samples)
+    assert main(["report", str(folder), "--out", str(tmp_path / "out")]) == 0
+    assert ("no failure to explain" in capsys.readouterr().out) == (solved == 80)
 
 
 @pytest.fixture

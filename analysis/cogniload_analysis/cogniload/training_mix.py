@@ -50,7 +50,8 @@ def choose_cells(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     loads = (cells["d"], cells["N"], cells["rho"] / 100)
     cells["predicted"] = glm.predict(*(load.to_numpy(float) for load in loads))
     if cells["predicted"].isna().any():
-        raise ValueError(f"the run does not determine its fit: {'; '.join(glm.problems.values())}")
+        problems = "; ".join(dict.fromkeys(glm.problems.values()))
+        raise ValueError(f"the run does not determine its fit: {problems}")
     chosen = cells[cells["predicted"].between(low, high)]
     if chosen.empty:
         ends = f"{cells['predicted'].min():.2f} to {cells['predicted'].max():.2f}"

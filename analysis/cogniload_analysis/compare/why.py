@@ -64,11 +64,13 @@ class Why:
     @property
     def failures(self) -> int:
         """How many failures were tried with a change."""
-        return int(self.effects.loc[self.effects["of"] == FAILED, "puzzles"].max())
+        return max(self.effects.loc[self.effects["of"] == FAILED, "puzzles"], default=0)
 
     @property
     def verdict(self) -> list[str]:
         """The verdict, in at most four sentences: the causes, then what shows them."""
+        if not self.failures:
+            return ["No puzzle with twins failed, so there is no failure to explain."]
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
         counts = "a change counts if it cures more puzzles than it breaks"
@@ -298,7 +300,8 @@ def _name_causes(
     }  # fmt: skip
     causes = [*(fitted or ())]
     by_change = {change: cause for cause, (_, change) in CAUSES.items()}
-    skipped = {"", AGAIN, NEEDLES, TAIL} | ({"from"} if {*causes} - {"luck"} else set())
+    shorter = {*causes} - {"luck"} or NEEDLES in cures  # with its beginning, too
+    skipped = {"", AGAIN, NEEDLES, TAIL} | ({"from"} if shorter else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]
     again = failed.get((AGAIN, ORIGINAL))

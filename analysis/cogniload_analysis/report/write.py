@@ -23,6 +23,9 @@ from cogniload_gen.files import EXISTS, whole_file
 log = logging.getLogger(__name__)
 
 PAGE = "report.html"
+MARK = ".written.part"
+"""What holds the names of a set of files while it is written: a killed command leaves it."""
+
 # How a report's page links to the files beside it.
 LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|svg|pdf))"', re.ASCII)
 
@@ -41,17 +44,20 @@ def write_report(
     `say` gets the lines of the verdict. `price` is that of a million tokens of prompts and of
     responses; with it, the report says what each run cost. `paths` and `among` are as for
     `read_benchmarks`; the report has a part for each benchmark that they hold. Files are written
-    whole, and the report last. With `force`, files are overwritten, and those to which an earlier
-    report links are removed where this one has none of their name. Raises FileExistsError where a
-    file would be overwritten otherwise; ValueError and FileNotFoundError as `read_benchmarks`.
+    as by `write_files`, and the report last. With `force`, files are overwritten: an earlier report
+    goes first, and then what it links to where this one has none of its name. Raises
+    FileExistsError where a file would be overwritten otherwise; ValueError and FileNotFoundError as
+    `read_benchmarks`.
     """
     page = Path(out) / PAGE
-    if page.exists() and not force:
+    if page.exists() and not force and PAGE not in _left_names(page.parent):
         raise FileExistsError(EXISTS.format(page))
     among = analyses.ANALYSES if among is None else among
     parts = build_parts(read_benchmarks(paths, among), among, price)
     made = build_report(parts)
     earlier = LINK.findall(page.read_text("utf-8", errors="replace")) if page.is_file() else []
+    if force:
+        page.unlink(missing_ok=True)
     write_files(page.parent, made, force=force)
     for name in set(earlier) - set(made):
         (page.parent / name).unlink(missing_ok=True)
@@ -116,9 +122,25 @@ def render_page(parts: Sequence[Part], pictures: Mapping[str, Any]) -> str:
 def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
     """Write files into a folder, each so that no reader ever finds a part of it.
 
-    Raises FileExistsError where one exists, unless `force`.
+    The same call replaces what it left when it was killed. Raises FileExistsError, and writes
+    nothing, where another file exists, unless `force`.
     """
+    left = _left_names(out)
+    for target in (out / name for name in files if name not in left):
+        if target.exists() and not force:
+            raise FileExistsError(EXISTS.format(target))
+    for target in (out / name for name in (MARK, *files) if left or name == MARK):
+        for part in target.parent.glob(f".{target.name}.*.part"):
+            part.unlink()
+    with whole_file(out / MARK, force=True) as temporary:
+        temporary.write_text("\n".join(sorted({*left, *files})), "utf-8")
     for name, content in files.items():
-        target = out / name
-        with whole_file(target, force=force) as temporary:
+        with whole_file(out / name, force=True) as temporary:
             temporary.write_bytes(content)
+    (out / MARK).unlink()
+
+
+def _left_names(out: Path) -> set[str]:
+    """Return the names of the files that a killed `write_files` was to write into a folder."""
+    mark = out / MARK
+    return {*mark.read_text("utf-8").splitlines()} if mark.is_file() else set()
