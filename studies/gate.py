@@ -13,7 +13,7 @@ from simulated import percent, print_table
 
 from cogniload_analysis import gate, published_table
 from cogniload_analysis.cogniload.plan import expected_accuracies, lower_accuracies
-from cogniload_analysis.compare.gate import ERROR, NO_WORSE, WORSE, log_capital
+from cogniload_analysis.compare.gate import ERROR, NO_WORSE, UNDECIDED, WORSE, log_capital
 
 SIMULATIONS, MARGIN = 2000, 0.02
 LOOK = 25  # puzzles between looks
@@ -26,21 +26,22 @@ def verdicts() -> Iterator[list[str]]:
     That test has errors of 5 % at no loss and at the margin. The rule of `nel gate`, GO if a 95 %
     interval is above -margin, is for one look, of the fixed size, and is tried at all of them.
     """
-    names = ("flips", "loss", "no worse", "worse", "nel gate: GO at one look", "at any look")
-    yield [*names, "fixed size", "median", "90 %"]
+    names = ("flips", "loss", "no worse", "worse", "lower at the end", "nel gate: GO at one look")
+    yield [*names, "at any look", "fixed size", "median", "90 %"]
     rows = product((0.05, 0.1, 0.2, 0.4), (0, 0.01, 0.02, 0.04, 0.08))
     for flips, loss in (row for row in rows if row[1] <= row[0]):
         fixed, draws = round((2 * norm.isf(ERROR) / MARGIN) ** 2 * flips), np.random.default_rng(1)
         shares = [(flips - loss) / 2, (flips + loss) / 2, 1 - flips]
-        spent, said = [], np.zeros(4)
+        spent, said = [], np.zeros(5)
         for _ in range(SIMULATIONS):
             counts = draws.multinomial(LOOK, shares, size=4 * fixed // LOOK).cumsum(axis=0).T
-            better, worse = _first(counts, 1, -MARGIN), _first(counts, -1, 0.0)
+            better, worse = _first(counts, 1, -MARGIN), _first(counts, -1, MARGIN)
+            lower = min(better, worse) == NEVER and _first(counts[:, -1:], -1, 0.0) < NEVER
             puzzles = counts.sum(axis=0)
             value, flipped = (counts[0] - counts[1]) / puzzles, (counts[0] + counts[1]) / puzzles
             goes = value - norm.isf(0.025) * np.sqrt((flipped - value**2) / puzzles) >= -MARGIN
             once, ever = goes[fixed // LOOK - 1], goes[4 : fixed // LOOK].any()
-            said += better < worse, worse < better, once, ever
+            said += better < worse, worse < better, lower, once, ever
             spent.append(min(better, worse))
         sizes = (fixed, *np.quantile(spent, (0.5, 0.9), method="higher"))
         texts = [f"{size:,}" if size < NEVER else "more" for size in sizes]
@@ -56,17 +57,20 @@ def _first(counts: np.ndarray, sign: int, bound: float) -> int:
 
 def troubles() -> Iterator[list[str]]:
     """Yield what goes wrong at a loss of 0 and of the margin, in 3,000 puzzles and six looks."""
-    yield ["trouble", "false worse", "false no worse", "with a doubt"]
+    yield ["trouble", "false worse", "false no worse", "false lower", "with a doubt"]
     names = ("luck alone", "both drift", "new drifts", "lost at random", "hard ones lost")
     for name in (*names, "4 attempts"):
-        wrong = np.zeros(3)
+        wrong = np.zeros(4)
         looks = (3000,) if name == "new drifts" else range(500, 3001, 500)
         for number, place in product(range(SIMULATIONS), (0, 1)):
             pairs = _troubled(name, place * MARGIN, np.random.default_rng([3, number, place]))
             found = [gate(pairs[:look], 100 * MARGIN) for look in looks]
-            first = next((one for one in found if one.exit_code != 3), found[-1])
-            wrong[place] += first.verdict == (WORSE, NO_WORSE)[place]
-            wrong[2] += bool(first.notes) / 2
+            first = next((one for one in found if one.is_decided), found[-1])
+            if place:
+                wrong[:2] += first.verdict == WORSE, first.verdict == NO_WORSE
+            else:
+                wrong[2] += first.verdict not in (NO_WORSE, UNDECIDED)
+            wrong[3] += bool(first.notes) / 2
         yield [name, *map(percent, wrong / SIMULATIONS)]
 
 

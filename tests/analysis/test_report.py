@@ -302,10 +302,9 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
 
 
 def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tmp_path):
-    once = list(make_samples(BETA, 1, 1, grid=SMALL))
     for date in ("2026-01-01T00-00-00.1", "2026-01-02T00-00-00.1"):
-        write_run(tmp_path, "org/m", once, date=date)
-    write_run(tmp_path, "org/m", once, task="cogniload_mini")
+        write_run(tmp_path, "org/m", make_samples(BETA, 1, 1, grid=SMALL), date=date)
+    write_run(tmp_path, "org/m", make_samples(BETA, 1, 1, grid=SMALL), task="cogniload_mini")
     frame = read_samples(tmp_path)
     labels = label_models(frame)
     assert set(labels) == {"m (cogniload)", "m (cogniload_mini)"}

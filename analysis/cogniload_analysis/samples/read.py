@@ -168,7 +168,7 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
         frames.append(frame.assign(**about, run=number))
     whole = pd.concat(frames, ignore_index=True)
     if lost := int(whole.groupby("run", observed=True)["lost"].first().sum()):
-        log.warning("left out samples that were not answered or ended with an error: %d", lost)
+        log.warning("left out samples that ended with an error: %d", lost)
     types: dict[str, Any] = {load.name: load.dtype for load in analysis.loads}
     types["outcome"] = pd.CategoricalDtype([each.value for each in analysis.outcomes])
     types["ending"] = pd.CategoricalDtype([*ENDINGS])

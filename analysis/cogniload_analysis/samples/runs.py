@@ -314,8 +314,8 @@ def say_runs(table: pd.DataFrame) -> list[str]:
             how = "its numbers are those of the puzzles that are answered, and may change."
             said.append(f"{model} is still going ({task}): {how}")
         if lost:
-            about = f"{lost:,} puzzles of {model} ({task})"
-            said.append(f"Left out, as they were not answered or ended with an error: {about}.")
+            about = f"{lost:,} of the samples of {model} ({task})"
+            said.append(f"Left out, as they ended with an error: {about}.")
     return said
 
 

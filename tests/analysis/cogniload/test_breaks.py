@@ -182,6 +182,7 @@ def test_the_section_shows_its_table_and_a_figure(planted, tmp_path):
 def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others, enough):
     unread = READING | {"read": False}
     samples = [with_reading(READING)] * read + [with_reading(unread)] * others
+    samples = [s | {"doc": s["doc"] | {"id": f"p-{n}"}} for n, s in enumerate(samples)]
     write_run(tmp_path, "m", samples)
     out = write_report(tmp_path, tmp_path / "out")
     names = {file.stem for file in out.parent.rglob("*.*")}
