@@ -95,10 +95,12 @@ def _rewards(
 
 def without_end(response: str) -> str:
     """Return a response without the marks at its end."""
-    text = response.rstrip()
-    while mark := END.search(text, max(0, len(text) - LONGEST_END)):
-        text = text[: mark.start()].rstrip()
-    return text
+    end = len(response.rstrip())
+    while mark := END.search(response, max(0, end - LONGEST_END), end):
+        end = mark.start()
+        while end and response[end - 1].isspace():
+            end -= 1
+    return response[:end]
 
 
 def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

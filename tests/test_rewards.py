@@ -11,6 +11,7 @@ import transformers
 from harness import random_state_put_back
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import growth
 from source_tree import ROOT
 
 from cogniload_dataset import load_dataset
@@ -397,6 +398,10 @@ def test_an_end_marker_costs_nothing(mark):
         said = f"{row['solution']}\nThe answer is {row['answer']}."
         assert answer_score(said + mark, row) == 1
         assert step_score(said + mark, row) == step_score(said, row) > 0
+
+
+def test_many_end_markers_take_no_longer_than_their_length():
+    assert growth(lambda text: answer_score(text, PUZZLE), "</s>", 200_000) < 8
 
 
 @pytest.mark.parametrize("reward", [answer_reward, step_reward])

@@ -6,7 +6,7 @@ becomes evidence in the order of the text.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import compress, count
+from itertools import compress, count, repeat
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ INITIAL, END, REST = 0, -1, -2
 
 NOBODY: frozenset[str] = frozenset()
 
-Line = tuple[list[Word], list[str]]
-"""The words of a line, and their kinds."""
+Line = tuple[int, int]
+"""Where a line is among the words: from, and up to."""
 
 SETS = SimpleNamespace(
     **{name: frozenset(words.split()) for name, words in VOCABULARY["sets"].items()}
@@ -134,6 +134,8 @@ class Reader:
         self.words: list[Word] = []
         self.kinds: list[str] = []
         self.asserted: list[bool] = []
+        self.first: dict[str, int] = {}  # the place of each kind in a sentence: a label looks back
+        self.last: dict[str, int] = {}  # and ahead, and may stand at every word
         self.voice = Voice()
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
@@ -152,10 +154,11 @@ class Reader:
         kinds = list(map(KIND, words))
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
-        lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
-        lines = without_others(lines, self.poi)
-        for number, (line, its_kinds) in enumerate(lines, 1):
-            self.read_line(line, its_kinds, ends=number == len(lines))
+        lines = without_others(
+            words, [(start, end) for start, end in bounds if start < end], self.poi
+        )
+        for number, (start, end) in enumerate(lines, 1):
+            self.read_line(words[start:end], kinds[start:end], ends=number == len(lines))
         return self.blocks
 
     # Lines, sentences and tables (S1)
@@ -191,7 +194,7 @@ class Reader:
             return
         if cells[0]:
             self.read_sentence(cells[0], True)
-        columns = [*self.columns, *[(NOBODY, None)] * len(cells)]
+        columns = [*self.columns[: len(cells)], *[(NOBODY, None)] * len(cells)]
         for cell, (who, _) in zip(cells[1:], columns[1:], strict=False):
             if not who:
                 self.block.subject = NOBODY
@@ -231,6 +234,8 @@ class Reader:
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
         self.asserted = asserted(words, kinds)
+        self.last = {kind: i for i, kind in enumerate(kinds)}
+        self.first = {kind: i for i, kind in reversed([*enumerate(kinds)])}
         self.voice = Voice(who or self.block.subject, bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
@@ -279,7 +284,7 @@ class Reader:
             labels[0] > self.current
             or labels == (REST,)
             or (read <= 2 and not (before and before.kind == "old"))
-            or ("value" not in self.kinds[:i] and not SETS.turning.isdisjoint(self.kinds[:i]))
+            or (self.first.get("value", i) >= i > min(map(self.first.get, SETS.turning, repeat(i))))
         )
         if not opens:
             return end
@@ -289,7 +294,8 @@ class Reader:
         self.open(labels, soft, self.words[i].start)
         voice.who, voice.explicit = NOBODY, False
         voice.quoted = voice.negated = voice.old = False
-        if before and before.data in SETS.after and SETS.tells.isdisjoint(self.kinds[end:]):
+        told = any(self.last.get(kind, -1) >= end for kind in SETS.tells)
+        if before and before.data in SETS.after and not told:
             voice.who, voice.explicit = frozenset([self.poi]), True
         return end
 
@@ -624,7 +630,7 @@ def people_of(words: list[Word]) -> frozenset[str]:
     return frozenset(str(word.data) for word in words if word.kind == "person")
 
 
-def without_others(lines: list[Line], poi: str) -> list[Line]:
+def without_others(words: list[Word], lines: list[Line], poi: str) -> list[Line]:
     """The lines of a response less its sections on other people, if it has one for each (S3).
 
     A section begins with a line that names one person first, and nobody else. There are some if
@@ -633,18 +639,21 @@ def without_others(lines: list[Line], poi: str) -> list[Line]:
     """
     sections: list[tuple[str, list[Line]]] = [("", [])]
     for line in lines:
-        first = next((w.data for w in line[0][:5] if w.kind in ("person", "number")), "")
-        if first != sections[-1][0] and people_of(line[0]) == {first}:
+        said = words[slice(*line)]
+        first = next((w.data for w in said[:5] if w.kind in ("person", "number")), "")
+        if first != sections[-1][0] and people_of(said) == {first}:
             sections.append((str(first), []))
         sections[-1][1].append(line)
     owners, last, apart = {""}, 0, False
     for owner, some in sections[1:]:
-        numbers = [int(w.data) for words, _ in some for w in words if w.kind == "number"]
-        starts = any("start" in kinds for _, kinds in some)
+        section = words[some[0][0] : some[-1][1]]
+        numbers = [int(w.data) for w in section if w.kind == "number"]
+        starts = any(w.kind == "start" for w in section)
         again = owner not in owners and (starts or min(numbers[:1], default=last + 1) <= last)
         if numbers and last and not again:
             return lines
-        apart = apart or (again and (last > 0 or "number" in some[0][1]))
+        opens = any(w.kind == "number" for w in words[slice(*some[0])])
+        apart = apart or (again and (last > 0 or opens))
         last = numbers[-1] if numbers else last
         owners.add(owner)
     own = [line for owner, some in sections for line in some if owner in ("", poi)]

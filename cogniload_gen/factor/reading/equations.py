@@ -145,10 +145,10 @@ class Clause:
         is_variable = self.parts[-1][-1][-1].kind == "variable"
         return is_variable or not self.has_variable
 
-    def runs(self, place: int) -> list[list[Token]]:
-        """The runs of a part; if it has but one and stands between two signs, these share it."""
+    def runs(self, place: int, begun: bool) -> list[list[Token]]:
+        """The runs of a part; one alone is shared by the signs on both sides, if it has `begun`."""
         runs = self.parts[place]
-        is_between = any(self.parts[:place]) and place < len(self.signs)
+        is_between = begun and place < len(self.signs)
         if not is_between or len(runs) != 1 or len(runs[0]) == 1:
             return runs
         cut = -1 if self.signs[place - 1] == "is" else 1
@@ -159,14 +159,16 @@ class Clause:
         operands: list[Token] = []
         signs: list[str] = []
         parts = 0
+        begun = False  # with any operand
         for place in range(len(self.parts)):
             signs += self.signs[place - 1 : place] if place else []
-            for later, run in enumerate(self.runs(place)):
+            for later, run in enumerate(self.runs(place, begun)):
                 if later or not place:
                     yield Chain(operands, signs, parts, self.is_choice)
                     operands, signs, parts = [], [], 0
                 operands.extend(run)
                 parts += 1
+            begun = begun or bool(self.parts[place])
         yield Chain(operands, signs, parts, self.is_choice)
 
 

@@ -81,7 +81,7 @@ def filled(replacement: str, match: Match) -> str:
 
 VARIABLE = r"(?<![a-z0-9])v[ _]{0,3}[0-9]++(?![a-z0-9])"
 NUMBER = (
-    r"(?<![a-z0-9_.])[-+]?[0-9]++(?:,[0-9]{3})*+(?:(?<![0-9]{4})(?:\ [0-9]{3})++(?![0-9]))?"
+    r"(?<![a-z0-9_.])[-+]?[0-9]++(?:,[0-9]{3}){0,9}+(?:(?<![0-9]{4})(?:\ [0-9]{3}){1,9}+(?![0-9]))?"
     r"(?:\.[0-9]++)?(?![a-z0-9])"
 )
 VARIABLE_FIRST = compile(VARIABLE)
@@ -139,8 +139,13 @@ class Statement:
     """
 
     def __init__(self, line: str, start: int, stop: int, *, is_row: bool) -> None:
-        self.line, self.entries = line, list[str]()  # in the response's language
+        self.lines, self.entries = [line], list[str]()  # in the response's language
         self.start, self.stop, self.is_row = start, stop, is_row
+
+    @cached_property
+    def line(self) -> str:
+        """The line, and those that it goes on with."""
+        return " ".join(self.lines)
 
     @cached_property
     def text(self) -> str:
@@ -198,13 +203,13 @@ def statements_of(response: str) -> list[Statement]:
         for last, following in [*ends, (len(raw), len(raw))]:
             sentence = tidy(raw[first:last])
             if goes_on:
-                statements[-1].line = tidy(f"{statements[-1].line} {sentence}")
+                statements[-1].lines += [sentence] if sentence else []
                 statements[-1].stop = start + last
             elif sentence:
                 statements.append(Statement(sentence, place_of, start + last, is_row=is_row))
             goes_on, first, place_of = False, following, start + following
         in_list = False
-        goes_on = bool(statements) and statements[-1].line.endswith(":")
+        goes_on = bool(statements) and statements[-1].lines[-1].endswith(":")
     return statements
 
 
