@@ -109,8 +109,7 @@ def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> lis
 
     lm-eval sends one seed with all requests of a run, so that a server which honours it answers a
     prompt that is repeated with the same text. Its API models for other servers than OpenAI's, and
-    Hugging Face's models, take none: the draws of the latter begin at the first seed. A server that
-    is sent several prompts at once takes one for all, which does no harm where nothing is drawn.
+    Hugging Face's models, take none: the draws of the latter begin at the first seed.
     """
     kind = type(model)
     if seeds and kind.__module__ == "lm_eval.models.huggingface":
@@ -119,9 +118,7 @@ def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> lis
         torch.manual_seed(seeds[0])
     create = getattr(kind, "_create_payload", None)
     of_openai = getattr(create, "__module__", "") == "lm_eval.models.openai_completions"
-    drawn = any(request.args[-1].get("temperature") for request in requests) if seeds else False
-    together = of_openai and slots(model)[1] > 1 and not drawn
-    if not seeds or together or not (of_openai or kind.__module__.endswith(".vllm_causallms")):
+    if not seeds or not (of_openai or kind.__module__.endswith(".vllm_causallms")):
         return [*requests]
     sent = [copy(request) for request in requests]
     for request, seed in zip(sent, seeds, strict=True):

@@ -149,7 +149,8 @@ def whole_lines(out):
 def answered(out):
     """The prompts that have an answer on the disk, in the order of the files."""
     records = [json.loads(line) for lines in whole_lines(out).values() for line in lines]
-    return [json.loads(record["arguments"][0][0])[0]["content"] for record in records]
+    asked = [record["arguments"] for record in records if "lost" not in record]
+    return [json.loads(arguments[0][0])[0]["content"] for arguments in asked]
 
 
 def same(ours, theirs):

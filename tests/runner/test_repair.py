@@ -3,6 +3,7 @@
 import html
 import json
 import zlib
+from itertools import count
 
 import pyarrow.parquet as pq
 import pytest
@@ -33,8 +34,17 @@ LAWS = {
 
 
 def begin(law, server, out):
-    """A run of a model with a law, its samples by their ids; what was asked is forgotten."""
-    server.reply = lambda prompt: carry(prompt, LAWS[law])
+    """A run of a model with a law, its samples by their ids; what was asked is forgotten.
+
+    No two texts are the same: of equal ones, one would count.
+    """
+    turn = count()
+
+    def reply(prompt):
+        steps, line, final = carry(prompt, LAWS[law]).rpartition("\n")
+        return f"{steps}{line}That is all, {next(turn)}.\n{final}"
+
+    server.reply = reply
     words = completions(server, out, *SAMPLING)
     words[words.index("--metadata") + 1] = json.dumps({"cogniload": PUZZLES})
     assert command(*words)[0] == 0

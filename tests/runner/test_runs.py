@@ -167,7 +167,7 @@ def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
         f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
     )
     server.reply = lambda messages: f"No idea {len(server.requests)}."
-    server.once, server.instead = 5 * [{}], (400, "no more")
+    server.once, server.instead = 5 * [{}], (401, "no more")
     out = tmp_path / "out"
     words = arguments(server, out, "--include_path", tmp_path, "--limit", 4, tasks="thrice")
     assert "no more" in error_of(*words)

@@ -16,7 +16,6 @@ from eval_command import (
     error_of,
     read,
     url_of,
-    whole_lines,
 )
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
@@ -222,7 +221,7 @@ def test_prompts_of_a_batch_are_asked_at_once(server, tmp_path):
     assert len(server.requests) == DOCUMENTS
     server.instead, server.gate = {"choices": [{"text": "one"}, {"text": "two"}]}, int
     assert "holds 2 for" in error_of(*completions(server, tmp_path / "two"))
-    assert not whole_lines(tmp_path / "two")["answers-1.jsonl"]
+    assert not answered(tmp_path / "two")
 
 
 @pytest.fixture
