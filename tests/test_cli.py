@@ -42,6 +42,22 @@ def test_without_a_command_all_are_printed_by_groups(capsys):
     assert len(NAMES) <= 16
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "generate new/ --for RUN", "generate new/ --pass-rate 0.2..0.8",
+        "generate new.jsonl --errors --traces", "generate new/ --force", "compare RUN --force",
+        "score FILE --force", "retrieve --suite symbolic --force", "tasks --link --unlink",
+        "retrieve --suite symbolic --retriever bm25 --encoder E", "push me/x --private --dry-run D",
+    ],
+)  # fmt: skip
+def test_an_option_without_effect_is_refused(capsys, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    option = [word for word in words.split() if word.startswith("--")]
+    assert any(name in refusal(capsys, *words.split()) for name in option)
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_command_has_a_help(capsys, name):
     code, out, err = said_of(capsys, [name, "--help"])

@@ -57,6 +57,26 @@ def test_a_gate_ends_at_its_verdict_also_if_it_was_killed(words, server, tmp_pat
     assert [*dict.fromkeys(asked(server, "worse"))] == puzzles
 
 
+def test_a_cap_has_a_code_of_its_own_and_a_base_may_name_no_budget(words, server, tmp_path):
+    used = {"usage": {"prompt_tokens": 500, "completion_tokens": 9}}
+    server.instead = lambda request: lucky(request) | used
+    config, file = tmp_path / "new.yaml", tmp_path / "gate.json"
+    about = {"model": "local-chat-completions", "apply_chat_template": True}
+    for cap, code, verdict in ((1, 4, None), (10**9, 3, "undecided")):
+        config.write_text(json.dumps(about | {"max_tokens_total": cap}))
+        given = words("gate", "same", "--margin=.1", "--budget=60", f"--config={config}")
+        found, _, err = command(*given, "--json", file)
+        assert found == code, err
+        assert json.loads(file.read_text("utf-8"))["verdict"] == verdict
+    for file in tmp_path.glob("base/*/samples_*"):
+        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        for sample in lines:
+            del sample["doc"]["context_budget"]
+        file.write_text("".join(json.dumps(sample) + "\n" for sample in lines), "utf-8")
+    code, _, err = command(*words("other", "same", "--margin=.1", "--budget=60"))
+    assert (code, "context_budget is 32768" in err) == (2, True)  # the task's own
+
+
 def test_a_larger_budget_goes_on_and_other_puzzles_are_refused(words, server, tmp_path, capsys):
     assert command(*words("gate", "same", "--margin=.1", "--budget=60"))[0] == 3
     assert len(asked(server, "same")) == 60
