@@ -7,7 +7,6 @@ JSON Lines may be gzipped, may begin with a byte order mark and may hold blank l
 import gzip
 import json
 import os
-import re
 import secrets
 import shutil
 import tomllib
@@ -81,8 +80,6 @@ def _beside(path: Path) -> Iterator[Path]:
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading JSON whose members are missing, or of another type or size."""
 
-_HALF = re.compile("[\ud800-\udfff]")
-
 _BUFFER = 1 << 20
 """Bytes that are read at once: lines of 30 KB and more take a third of the time then."""
 
@@ -115,7 +112,7 @@ def pair_up(value: Any) -> Any:
     Halves that stand side by side, as in a stream, become the whole.
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
-    if text.isascii() or not _HALF.search(text):
+    if text.isascii():
         return value
     return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 

@@ -233,11 +233,8 @@ class SharedBudgetTask(ConfigurableTask):
         facts = replace(said, response_tokens=tokens, reasoning=said.reasoning._replace(text=None))
         whole, goes_on = behind(prefix, response, said.reasoning.text)
         if not goes_on:
-            log.warning(
-                "%s: responses are empty or begin anew: if the server does not go on from the text "
-                "that it was sent, what a repair does can't be told",
-                self.config.task,
-            )
+            says = "does the server go on from the text that it was sent? Else no repair is told"
+            log.warning("%s: responses are empty or begin anew: %s", self.config.task, says)
         return Response(whole, facts)
 
     def build_all_requests(self, *, cache_requests: bool = False, **settings: Any) -> None:

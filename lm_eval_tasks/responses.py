@@ -26,8 +26,6 @@ from cogniload_gen.sample import as_count
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 300
 
-_STREAM = re.compile(r"\s*(data|event|id|retry)?:")
-
 TEXT_PARTS = ("text", "output_text")
 """The types of the parts of a message's content that are its text."""
 
@@ -142,12 +140,8 @@ def read_body(text: str) -> object:
 
     NoCompletion for another text, and for a stream that ends before its responses do.
     """
-    text = text.removeprefix("\ufeff")
-    if not _STREAM.match(text):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            raise NoCompletion("as it is no JSON", text) from None
+    with suppress(ValueError, RecursionError):
+        return json.loads(text.removeprefix("\ufeff"))
     answer: dict[str, Any] = {}
     held, ended = "", False
     for line in re.split("\r\n|\r|\n", text):
@@ -160,7 +154,8 @@ def read_body(text: str) -> object:
     choices = [choice for choice in answer.get("choices") or () if isinstance(choice, dict)]
     ended = ended or (choices != [] and all(choice.get("finish_reason") for choice in choices))
     if not (ended or answer.get("error")):
-        raise NoCompletion("as its stream ends before its response", text[-300:])
+        why = "as its stream ends before its response" if answer else "as it is no JSON"
+        raise NoCompletion(why, text)
     return answer | {"choices": [{"message": choice.get("delta")} | choice for choice in choices]}
 
 
@@ -172,18 +167,15 @@ def _join(held: Any, new: Any, name: str = "") -> Any:
     if isinstance(held, dict) and isinstance(new, dict):
         return held | {name: _join(held.get(name), part, name) for name, part in new.items()}
     if isinstance(held, list) and isinstance(new, list):
+        held, new = ([one for one in each if isinstance(one, dict)] for each in (held, new))
         for part in new:
-            same = (i for i, other in enumerate(held) if _place(other) == _place(part))
-            at = next(same, len(held))
+            places = [(one.get("index"), one.get("type")) for one in (*held, part)]
+            at = places.index(places[-1])
             held = [*held[:at], _join([*held, None][at], part), *held[at + 1 :]]
         return held
     if isinstance(held, str) and isinstance(new, str) and name in TEXTS:
         return held + new
     return held if new in (None, "") else new
-
-
-def _place(part: Any) -> tuple[Any, ...]:
-    return (part.get("index"), part.get("type")) if isinstance(part, dict) else (part,)
 
 
 def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:

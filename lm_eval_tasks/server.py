@@ -231,7 +231,8 @@ async def _send(
         if answer.status not in REDIRECTS or where is None:
             return answer, text
         target = url.join(URL(where))
-        if target.origin() != url.origin() or answer.status == 303:
+        ours, its = ((one.scheme, one.host, one.port) for one in (url, target))
+        if ours != its or answer.status == 303:
             named = without_keys({"": str(target)})[""]
             raise Refused(answer, "", f"it points to {named}: is that the base_url?")
         url = target.with_user(url.user).with_password(url.password)
@@ -260,9 +261,8 @@ def explain(error: Exception, model: object, seconds: float | None = None) -> Ex
     It had so many `seconds`, or the model's timeout.
     """
     given = str(getattr(model, "base_url", None) or "?")
-    proxy = _proxy_of(given)
-    shown = without_keys({"url": given, "proxy": proxy})
-    url = shown["url"] + f" through the proxy {shown['proxy']}" * bool(proxy)
+    shown = without_keys({"url": given, "proxy": _proxy_of(given)})
+    url = shown["url"] + f" through the proxy {shown['proxy']}" * bool(shown["proxy"])
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         says = f"can't be asked ({error.strerror}): lower num_concurrent, or raise ulimit -n"
     elif isinstance(error, aiohttp.ClientSSLError):

@@ -143,7 +143,6 @@ def test_a_model_goes_on_behind_its_own_reasoning():
     for begun, *came, whole in (
         ("<think>\nSo.", "Red.", "Yes.", "<think>\nSo. Yes.\n</think>\n\nRed."),
         (text, "", "3. Red", f"{text} 3. Red"),
-        (text, "\n3. Red", "So.", f"{text} So.\n</think>\n\n\n3. Red"),
         (text, thought, None, thought),
         ("", "", "Red.", " Red.\n</think>\n\n"),
     ):

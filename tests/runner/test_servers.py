@@ -21,10 +21,10 @@ from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.openai_completions import LocalChatCompletion
 
-from cogniload_gen import solve
+from cogniload_gen import generate_puzzles, solve
 from cogniload_gen.sample import score_attempts
 from lm_eval_tasks import server as client
-from lm_eval_tasks.responses import NoCompletion, keep_what_is_said, read_answer, read_body, said_of
+from lm_eval_tasks.responses import NoCompletion, keep_what_is_said, read_answer, read_body
 from lm_eval_tasks.tasks import TASKS
 
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
@@ -279,6 +279,8 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
     assert command(*arguments(server, tmp_path))[0] == 0
 
 
+PUZZLE = generate_puzzles(1, 5, 50, num_puzzles=1)["puzzle"][0].as_py()
+HALVES = "d83d", "de00"
 NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
@@ -350,28 +352,20 @@ def test_what_one_prompt_meets_is_its_own(server, waits, monkeypatch):
         ask(server, 14, max_retries=2)
 
 
-@pytest.mark.parametrize("answers", [False, True])
-def test_ten_refusals_wait_for_what_is_under_way(server, monkeypatch, answers):
+def test_ten_refusals_wait_for_what_is_under_way(server, monkeypatch):
     """If that is answered, the set-up is right, and the others are asked."""
-    asked = []
 
     async def complete(model, session, body, over):
         number = int(body["messages"][0]["content"])
-        asked.append(number)
         for _ in range(100 if number == 10 else 1):
             await client.asyncio.sleep(0)
-        if number >= 10 and answers:
-            return str(number)
-        raise NoCompletion("as it is odd", number)
+        if number < 10:
+            raise NoCompletion("as it is odd", number)
+        return str(number)
 
     monkeypatch.setattr(client, "_complete", complete)
-    if answers:
-        numbers = [str(i) for i in range(10, 30)]
-        assert ask(server, 30, num_concurrent=11) == [None] * 10 + numbers
-    else:
-        with pytest.raises(NoCompletion, match="odd"):
-            ask(server, 30, num_concurrent=11)
-        assert asked == [*range(11)]
+    answered = [str(i) for i in range(10, 30)]
+    assert ask(server, 30, num_concurrent=11) == [None] * 10 + answered
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -392,11 +386,12 @@ def test_no_other_server_is_asked(server, tmp_path, status, moved):
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_within_a_server_a_redirect_is_followed(server, tmp_path, undisturbed, status):
     """With method, body and key."""
-    place = {"Location": "/elsewhere/v1/chat/completions?a=1"}
+    path = "/elsewhere/v1/chat/completions?a=1"
+    place = {"Location": f"HTTP://127.0.0.1:{server.server_port}{path}"}
     server.once = [(status, "", place)]
     assert command(*arguments(server, tmp_path, base_url=url_of(server, user="me:it@")))[0] == 0
     assert server.requests[0] == server.requests[1]
-    moved = [key for path, key in server.seen if path == place["Location"]]
+    moved = [key for seen, key in server.seen if seen == path]
     assert len(moved) == 1
     assert moved[0].startswith("Basic ")
     assert read(tmp_path)[1] == undisturbed[1]
@@ -404,43 +399,38 @@ def test_within_a_server_a_redirect_is_followed(server, tmp_path, undisturbed, s
 
 def streamed(answer, ends=("\n\n", "\n: ping\r\n\r\n", "\r\n\r\n")):
     """An answer in events: each text by its characters, the finish reason and the counts last."""
-    (choice,), events = answer["choices"], []
+    (choice,), deltas = answer["choices"], []
     for name, said in choice["message"].items():
         pieces = [[part] for part in said] if isinstance(said, list) else said or [said]
-        pieces = [said] if name == "role" else pieces
-        events += [{"choices": [{"index": 0, "delta": {name: piece}}]} for piece in pieces]
+        deltas += [{name: piece} for piece in ([said] if name == "role" else pieces)]
+    events = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     events += [{"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}]
     events += [{"choices": [], "usage": answer.get("usage")}]
     written = [f"data: {json.dumps(event)}" for event in events] + ["data: [DONE]"]
     return "".join(event + ends[i % len(ends)] for i, event in enumerate(written))
 
 
-@pytest.mark.parametrize("name", ["content", "reasoning", "details"])
-def test_a_stream_is_the_answer_that_it_streams(name):
-    """Wherever it ends before, it is none; with what an error in it says."""
-    message = {"role": "assistant", "content": "So \U0001f600 it is\u2028blue.", "refusal": None}
-    message |= {"reasoning": {"reasoning_content": "Hm,\nyes."}}.get(name, {})
-    parts = [{"type": "reasoning.text", "index": 0, "text": text} for text in ("Hm,", " yes.")]
-    message |= {"reasoning_details": parts} if name == "details" else {}
-    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
-    text = streamed(answer | {"usage": TOKENS})
-    read = client_reads(text)
-    whole = client_reads(json.dumps(answer | {"usage": TOKENS}))
-    if name == "details":  # parts that go on are one
-        assert said_of(read).reasoning.text == "Hm, yes."
-    else:
-        assert (read, read.facts) == (whole, whole.facts)
-    ends = text.index('"length"')
-    for at in range(0, ends, 7):
-        with pytest.raises(NoCompletion):
-            client_reads(text[: len("data:") + at])
-    with pytest.raises(NoCompletion, match="overloaded"):
-        client_reads(text[:ends] + '\n\ndata: {"error": {"message": "overloaded"}}\n\ndata: [DONE]')
-
-
-def client_reads(text):
+def reading(text):
     (choice,) = read_answer(read_body(text), chat=True)["choices"]
-    return choice["message"]["content"]
+    return choice["message"]["content"], choice["message"]["content"].facts
+
+
+@pytest.mark.parametrize("shape", [2, 3, 4])
+def test_a_stream_is_the_answer_that_it_streams(shape):
+    """Wherever it ends before, it is none; an error in it is one."""
+    request = {"messages": [{"content": PUZZLE}]}
+    answer = in_shape(shape, request, finish_reason="length") | {"usage": TOKENS}
+    text = streamed(answer)
+    assert reading(text) == reading(json.dumps(answer))
+    ends = text.index('"length"')
+    for at in range(5, ends, 7):
+        with pytest.raises(NoCompletion):
+            reading(text[:at])
+    error = '\n\ndata: {"error": {"message": "overloaded"}}\n\ndata: [DONE]'
+    with pytest.raises(NoCompletion, match="overloaded"):
+        reading(text[: text.rindex("data", 0, ends)] + error)
+    halves = [f'data: {{"choices": [{{"delta": {{"content": "\\u{half}"}}}}]}}' for half in HALVES]
+    assert reading("\n".join([*halves, "data: [DONE]"]))[0] == "\U0001f600"
 
 
 @pytest.mark.parametrize("unasked", [True, False])
