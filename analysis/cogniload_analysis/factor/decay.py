@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 from statsmodels.regression.linear_model import OLS
 
@@ -61,6 +61,8 @@ HIGH_FLOOR = 0.5
 # a floor, 1 to 3 in 100 bring the warning (studies/decay_coverage.py).
 LIKELIER = 1.0
 STEEPEST = -10.0
+# How many curves of a grid the likeliest one is sought from.
+STARTS = 3
 # Chances stay this far from 0 and 1, so that their logarithms are finite.
 MARGIN = 1e-12
 # An interval's end is sought at these distances from the estimate, then between two of them.
@@ -318,6 +320,10 @@ class Counts(NamedTuple):
     floors: tuple[float, float] = (0.0, MOST_FLOOR)
 
 
+Ways = list[tuple[float, float]]
+"""Directions in which CDF and CDO change together."""
+
+
 def count_responses(points: pd.DataFrame, floors: tuple[float, float]) -> Counts:
     """Return the right and wrong responses in the window, and beyond it if the floor is open.
 
@@ -338,54 +344,106 @@ def predict(curve: np.ndarray, N: np.ndarray) -> np.ndarray:
 def log_likelihood(counts: Counts, curve: np.ndarray) -> float:
     """Return the penalized log likelihood of a curve."""
     chance = np.clip(predict(curve, counts.N), MARGIN, 1 - MARGIN)
-    penalty = (curve[2] / LAPSES_SPREAD) ** 2
-    if counts.floors[1] <= MOST_FLOOR:
-        penalty += (curve[3] / FLOOR_SPREAD) ** 2
     fit = counts.right @ np.log(chance) + counts.wrong @ np.log1p(-chance)
-    return float(fit - penalty / 2)
+    return float(fit - _precisions(counts) @ curve**2 / 2)
+
+
+def _precisions(counts: Counts) -> np.ndarray:
+    """Return one over the variances that CDF, CDO, lapses and floor are taken to have."""
+    floor = FLOOR_SPREAD if counts.floors[1] <= MOST_FLOOR else np.inf
+    return np.array([np.inf, np.inf, LAPSES_SPREAD, floor]) ** -2
+
+
+def _derivatives(counts: Counts, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the second derivatives of the log likelihood by the four of a curve."""
+    cdf, cdo, lapses, floor = curve
+    line = cdf * counts.N + cdo
+    reasoned = np.exp(np.minimum(line, 0))
+    chance = np.clip(predict(curve, counts.N), MARGIN, 1 - MARGIN)
+    terms = np.array([counts.N, np.ones(len(line))])
+    falls = terms * reasoned * (line < 0)
+    slopes = np.array([*(1 - floor - lapses) * falls, -reasoned, 1 - reasoned])
+    pull = counts.right / chance - counts.wrong / (1 - chance)
+    bends = -(slopes * (counts.right / chance**2 + counts.wrong / (1 - chance) ** 2)) @ slopes.T
+    bends[:2, :2] += (1 - floor - lapses) * (falls * pull) @ terms.T
+    bends[:2, 2:] -= (falls @ pull)[:, None]
+    bends[2:, :2] -= falls @ pull
+    return slopes @ pull - _precisions(counts) * curve, bends - np.diag(_precisions(counts))
 
 
 def maximise(counts: Counts, name: str = "", value: float = 0.0) -> tuple[np.ndarray, float]:
-    """Return the likeliest curve and its log likelihood; CDF, CDO or N_eff, by `name`, is held."""
-    start = _find_start(counts, name, value)
-    # The height at the N where the curve has halved hardly hangs on the CDF, as the CDO does.
-    half = (-np.log(2) - start[1]) / start[0] if start[0] < 0 else counts.N.mean()
-    half = float(np.clip(half, counts.N.min(), counts.N.max()))
-    height = start[0] * half + start[1]
+    """Return the likeliest curve and its log likelihood; CDF, CDO or N_eff, by `name`, is held.
 
-    def to_curve(x: np.ndarray) -> np.ndarray:
-        cdf = x[0]
-        cdo = {"CDO": value, "N_eff": -cdf * value}.get(name, x[1] - cdf * half)
-        return np.array([cdf, cdo, x[2] / 100, x[3] / 100])
-
-    def fall_short(x: np.ndarray) -> float:
-        return -log_likelihood(counts, to_curve(x))
-
-    slopes = (value, value) if name == "CDF" else (STEEPEST, 10)
-    rates = [(0, 100 * MOST_LAPSES), tuple(100 * each for each in counts.floors)]
-    found = minimize(
-        fall_short,
-        [start[0], height, 100 * start[2], 100 * start[3]],
-        method="SLSQP",
-        bounds=[slopes, (-50, 500), *rates],
-        options={"ftol": 1e-12, "maxiter": 200},
-    )
-    return to_curve(found.x), -float(found.fun)
+    The curve is exact to 1e-8, as hardly any optimiser is that compares likelihoods.
+    """
+    found = [_reach(counts, each, name, value) for each in _find_starts(counts, name, value)]
+    curve = max(found, key=lambda each: log_likelihood(counts, each))
+    return curve, log_likelihood(counts, curve)
 
 
-def _find_start(counts: Counts, name: str, value: float) -> np.ndarray:
-    """Return the likeliest curve of a grid on which CDF, CDO or N_eff, by `name`, is held."""
-    span, floor = counts.N.max() + 1, np.mean(counts.floors)
-    slopes = [value] if name == "CDF" else -np.geomspace(0.01 / span, 3, 24)
-    halves = np.linspace(-span, 2 * span, 61)  # where the curve has halved
-    cdf, half = (each.ravel() for each in np.meshgrid(slopes, halves))
+def _reach(counts: Counts, curve: np.ndarray, name: str, value: float) -> np.ndarray:
+    """Return the likeliest curve near one, while CDF, CDO or N_eff is held."""
+    held: dict[str, Ways] = {"CDF": [(0, 1)], "CDO": [(1, 0)], "N_eff": [(1, -value)]}
+    curve, at_edge = _climb(counts, curve, held.get(name, [(1, 0), (0, 1)]))
+    if at_edge and name != "N_eff":  # the likelihood has one where the curve bends at an N
+        bend = counts.N[abs(curve[0] * counts.N + curve[1]).argmin()]
+        cdf = -curve[1] / bend if name == "CDO" else curve[0]
+        edge = np.array([cdf, -cdf * bend, *curve[2:]])
+        edge, _ = _climb(counts, edge, [] if name else [(1, -bend)])
+        curve = max(curve, edge, key=lambda each: log_likelihood(counts, each))
+    return curve
+
+
+def _climb(counts: Counts, curve: np.ndarray, ways: Ways) -> tuple[np.ndarray, bool]:
+    """Return the likeliest curve that Newton's steps lead to, and whether they end at an edge.
+
+    `ways` are those in which CDF and CDO may change; lapses and floor may within their bounds.
+    """
+    kept = [*(0 if way[0] else 1 for way in ways), 2, 3]
+    low = np.array([STEEPEST, -np.inf, 0, counts.floors[0]])[kept]
+    high = np.array([-STEEPEST, np.inf, MOST_LAPSES, counts.floors[1]])[kept]
+    basis = np.array([*((*way, 0, 0) for way in ways), (0, 0, 1, 0), (0, 0, 0, 1)])
+    for _ in range(100):
+        slope, bends = _derivatives(counts, curve)
+        slope, here, best = basis @ slope, curve[kept], log_likelihood(counts, curve)
+        free = ((here > low + MARGIN) | (slope > 0)) & ((here < high - MARGIN) | (slope < 0))
+        sizes, axes = np.linalg.eigh((basis @ bends @ basis.T)[np.ix_(free, free)])
+        step = np.zeros(len(kept))
+        step[free] = axes @ (axes.T @ slope[free] / np.maximum(abs(sizes), 1e-9))
+        gain = slope @ step
+        for size in 0.5 ** np.arange(40):
+            new = curve + (np.clip(here + size * step, low, high) - here) @ basis
+            if gain < 1e-11 or log_likelihood(counts, new) > best:  # below it, this is noise
+                break
+        else:
+            return curve, True
+        curve = new
+        if gain < 1e-22:
+            return curve, False
+    return curve, True
+
+
+def _find_starts(counts: Counts, name: str, value: float) -> list[np.ndarray]:
+    """Return the likeliest curves of a grid on which CDF, CDO or N_eff, by `name`, is held.
+
+    They bend between other N each, since the likelihood may have a maximum for every such place.
+    """
+    span = counts.N.max() + 1
+    floors = {float(np.mean(counts.floors)), float(np.clip(MOST_FLOOR / 2, *counts.floors))}
+    many, few = {"": (48, 121), "CDF": (1, 500)}.get(name, (500, 1))
+    slopes = [value] if name == "CDF" else -np.geomspace(0.01 / span, 3, many)
+    halves = np.linspace(-span, 2 * span, few)  # where the curve has halved
+    cdf, half, floor = (each.ravel() for each in np.meshgrid(slopes, halves, sorted(floors)))
     cdo = {"CDO": np.full(len(cdf), value), "N_eff": -cdf * value}.get(
         name, -np.log(2) - cdf * half
     )
     reasoned = np.exp(np.minimum(cdf[:, None] * counts.N + cdo[:, None], 0))
-    chance = np.clip(floor + (0.99 - floor) * reasoned, MARGIN, 1 - MARGIN)
-    best = (np.log(chance) @ counts.right + np.log1p(-chance) @ counts.wrong).argmax()
-    return np.array([cdf[best], cdo[best], 0.01, floor])
+    chance = floor[:, None] + (0.99 - floor[:, None]) * reasoned
+    chance = np.clip(chance, MARGIN, 1 - MARGIN)
+    best = (np.log(chance) @ counts.right + np.log1p(-chance) @ counts.wrong).argsort()[::-1]
+    bends = np.searchsorted(np.sort(counts.N), -cdo[best] / cdf[best])
+    found = best[np.sort(np.unique(bends, return_index=True)[1])[:STARTS]]
+    return [np.array([cdf[i], cdo[i], 0.01, floor[i]]) for i in found]
 
 
 def find_interval(counts: Counts, curve: np.ndarray, name: str, drop: float) -> tuple[float, float]:
@@ -408,7 +466,7 @@ def find_interval(counts: Counts, curve: np.ndarray, name: str, drop: float) -> 
         for distance in DISTANCES:
             outside = estimate + side * unit * distance
             if excess(outside) >= 0:
-                return float(brentq(excess, inside, outside, xtol=1e-5 * unit))
+                return float(brentq(excess, inside, outside, xtol=1e-9 * unit))
             inside = outside
         return side * np.inf
 

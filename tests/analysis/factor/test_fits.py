@@ -356,6 +356,19 @@ def test_intervals_are_those_of_a_grid_of_curves(cdf, cdo, floor):
         assert found.loc[name].tolist() == pytest.approx(ends, abs=3 * step)
 
 
+@pytest.mark.parametrize(("name", "value"), [("", 0), ("CDF", -0.1), ("CDO", 0.5), ("N_eff", 5)])
+def test_a_fit_does_not_hang_on_how_sums_are_rounded(name, value):
+    """Another processor adds in another order; here another order of the N does."""
+    for seed in range(8):
+        points = decay.count_points(responses(curve(-0.08, 0.4, 0.02), 12, seed))
+        counts = decay.count_responses(points.assign(used=True), (0.0, 0.05))
+        order = np.random.default_rng(seed).permutation(len(counts.N))
+        moved = decay.Counts(*(each[order] for each in counts[:3]), counts.floors)
+        (one, best), (other, again) = (decay.maximise(c, name, value) for c in (counts, moved))
+        assert other == pytest.approx(one, rel=1e-8, abs=1e-8)
+        assert again == pytest.approx(best, rel=1e-12)
+
+
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize(("lapses", "floor"), [(0, 0), (0.02, 0), (0, 0.03)])
 @pytest.mark.parametrize(("cdf", "cdo"), [(-0.0694, -0.4615), (-0.0401, 0.4303)])
