@@ -73,6 +73,18 @@ def run_parser(prog: str) -> ArgumentParser:
     return parser
 
 
+def read_levels(listed: str) -> dict[str, Any]:
+    """Return the values in a text such as `low,high`, by their texts, as --gen_kwargs reads them."""
+    with as_expected():
+        from lm_eval._cli.utils import handle_cli_value_string, split_top_level, try_parse_json
+
+        texts = filter(None, (text.strip() for text in split_top_level(listed)))
+        return {
+            text: try_parse_json(text) if text[0] in "{[" else handle_cli_value_string(text)
+            for text in texts
+        }
+
+
 def read_task(path: Path) -> dict[str, Any]:
     """Return the configuration in a task's YAML, with the functions that it names."""
     with as_expected():

@@ -27,10 +27,12 @@ from lm_eval.utils import handle_non_serializable, hash_string
 
 from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.draws import address_key
+from cogniload_gen.files import load_json
 from cogniload_gen.reasoning import Reasoning
 from cogniload_gen.sample import as_count
 from lm_eval_tasks.lm_eval_private import outputs_as_they_come, seeded
 from lm_eval_tasks.responses import Response, Said
+from lm_eval_tasks.server import FAILURES
 
 Record = dict[str, Any]
 """A line: its Key by name, the request's `arguments`, the `answer`, and what describes it.
@@ -104,7 +106,7 @@ class Answers(Mapping[Key, Record]):
 
     def _add(self, file: Path, place: int, line: bytes) -> None:
         try:
-            record = json.loads(line)
+            record = load_json(line)
             key = Key(*(record[name] for name in Key._fields))
             if key in self._places:  # two files of one run: the first answer counts
                 return
@@ -132,7 +134,7 @@ class Answers(Mapping[Key, Record]):
         file, place = self._places[key]
         with file.open("rb") as lines:
             lines.seek(place)
-            record: Record = json.loads(lines.readline())
+            record: Record = load_json(lines.readline())
         return record
 
     @contextmanager
@@ -349,8 +351,13 @@ class AnsweringModel:
             self.watch(total - len(left), total)
             inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
             self._lose = lose
-            with outputs_as_they_come(inner, add_output):
-                returned = getattr(inner, kind)(sent)
+            try:
+                with outputs_as_they_come(inner, add_output):
+                    returned = getattr(inner, kind)(sent)
+            except FAILURES:  # of those that got no answer before either, the others stay
+                if not self.answers or any(waiting[n][0] not in self.answers.lost for n in left):
+                    raise
+                returned = []
             for number, answer in enumerate(returned):
                 if number in left and answer is not None:  # None: a cap has ended the asking
                     write(number, answer)

@@ -7,15 +7,14 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from lm_eval.utils import handle_arg_string
 from scipy.stats import ttest_1samp
 
 from cogniload_gen.sample import as_count
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.configuration import read_configuration
+from lm_eval_tasks.lm_eval_private import read_levels
 from lm_eval_tasks.resume import Answers, Record
 from lm_eval_tasks.runner import evaluate
 from lm_eval_tasks.status import each_warning_once
@@ -36,30 +35,28 @@ def sweep(arguments: Namespace, others: Sequence[str]) -> int:
     levels, and as of `run`.
     """
     name, _, listed = str(arguments.sweep).partition("=")
-    name, words = name.strip(), [word.strip() for word in listed.split(",")]
-    levels = [*map(handle_arg_string, words)]
-    if not name or len({*map(repr, levels)}) < max(len(levels), 2) or "" in levels:
+    name, levels = name.strip(), read_levels(listed)
+    if not name or len({*map(repr, levels.values())}) < max(len(levels), 2) or "" in levels:
         raise ValueError(
             f"sweep must be as reasoning_effort=low,medium,high, got {arguments.sweep!r}"
         )
     folders = {}
     with each_warning_once():
-        for word, level in zip(words, levels, strict=True):
+        for text, level in levels.items():
             config, own = read_configuration(arguments, others)
             if name in (config.model_args or {}):  # which lm-eval has mixed into the metadata
                 config.model_args = config.model_args | {name: level}
                 config.metadata = config.metadata | {name: level}
             else:
                 config.gen_kwargs = (config.gen_kwargs or {}) | {name: level}
-            folder = own.folder / f"{name}={word}".replace("/", "-")
-            if code := evaluate(config, replace(own, folder=folder)):
+            folders[text] = own.folder / f"{name}={text}".replace("/", "-")
+            if code := evaluate(config, replace(own, folder=folders[text])):
                 return code
-            folders[level] = folder
     print("\n".join(say_levels(name, folders)))
     return 0
 
 
-def say_levels(name: str, folders: Mapping[Any, Path]) -> list[str]:
+def say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:
     """Say what each level spent, a line each, and whether a setting was ignored or overrun."""
     lines, spent = [], []
     for level, folder in folders.items():
@@ -71,8 +68,8 @@ def say_levels(name: str, folders: Mapping[Any, Path]) -> list[str]:
         tokens = f"{np.mean(known):,.0f} tokens a response" if known else "tokens not counted"
         lines.append(f"{name}={level}: {len(answers):,} answers, {right}{tokens}")
         over: list[bool] = []
-        if type(level) is int and name.endswith(BUDGETS):
-            over = [_spent(name, record) > LENIENT * level for record in answers.values()]
+        if level.isdecimal() and name.endswith(BUDGETS):
+            over = [_spent(name, record) > LENIENT * int(level) for record in answers.values()]
         if over and np.mean(over) > OVERRUN:
             lines.append(f"note: {sum(over)} of {len(over)} responses overrun {name}={level}")
     ends = spent[0], spent[-1]
