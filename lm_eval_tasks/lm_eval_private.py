@@ -74,7 +74,7 @@ def run_parser(prog: str) -> ArgumentParser:
 
 
 def read_levels(listed: str) -> dict[str, Any]:
-    """Return the values in a text such as `low,high`, by their texts, as --gen_kwargs reads them."""
+    """Return the values in a text such as `low,high`, by text, as --gen_kwargs reads them."""
     with as_expected():
         from lm_eval._cli.utils import handle_cli_value_string, split_top_level, try_parse_json
 
