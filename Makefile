@@ -9,7 +9,7 @@ VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
 .PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras test-versions \
-	test-oldest test-newest demo \
+	test-oldest test-newest demo mutants \
 	lint docs release upstream test-upstream benchmark fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
@@ -25,6 +25,11 @@ fuzz: $(VENV)/.ready
 			$(RUN) -m pytest -m hypothesis --hypothesis-profile fuzz --max-worker-restart 0 -n 2 \
 			|| [ $$? -eq 124 ] || exit 1; \
 	done
+
+# Breaks of lines that no test notices, of a hundred drawn by lot.
+BREAKS ?= 100
+mutants: $(VENV)/.ready
+	$(RUN) tests/mutants.py $(BREAKS)
 
 # The rules of both papers, the draws, the scorers, the solvers and the formulas of the thresholds.
 quick: $(VENV)/.ready
