@@ -299,7 +299,7 @@ def test_no_name_and_no_value_is_read_as_a_pattern(name):
     [
         "a", " ", "hat ", "Ann: red hat, ", "wait ", "✓", "| ", "|a|\n", "(", "2. ", "statement 3 ",
         "no ", "1, ", "Ann and ", "\0", "$\\", "the first ", "red ", "people ", "\n", "-", "d'",
-        "Step 1: ", "r...step.1", "Ann: red hat, wait ",
+        "Step 1: ", "r...step.1", "Ann: red hat, wait ", "Ann blue hat wait red hat ",
     ],
 )  # fmt: skip
 def test_long_hostile_text_takes_no_longer_than_its_length(piece):

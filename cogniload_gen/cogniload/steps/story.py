@@ -248,14 +248,19 @@ def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
     verdict = last_verdict([e for e in rest if isinstance(e, Verdict)])
     facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
     backs = [e.start for e in rest if isinstance(e, Back)]
-    return facts, [start for start in backs if is_correction(start, after, before)]
+    return facts, corrections(backs, after, before)
 
 
-def is_correction(start: int, after: Sequence[Value], before: Sequence[Value]) -> bool:
-    """Whether a value before a place in the text is replaced by another after it."""
-    now = {v.categories: v.value for v in after if v.start > start}
-    once = [v for v in before if v.role == "after" and v.start < start]
-    return any(now.get(v.categories, v.value) != v.value for v in once)
+def corrections(
+    places: Iterable[int], after: Iterable[Value], before: Iterable[Value]
+) -> list[int]:
+    """The places in the text where a value before is replaced by another after."""
+    now = {v.categories: v for v in after}
+    once: dict[tuple[str, ...], int] = {}  # where a value begins that is replaced
+    for v in before:
+        if v.role == "after" and v.categories in now and now[v.categories].value != v.value:
+            once[v.categories] = min(v.start, once.get(v.categories, v.start))
+    return [at for at in places if any(once[key] < at < now[key].start for key in once)]
 
 
 def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], list[Value]]:
