@@ -8,6 +8,7 @@ with plain strings again, whose finish reason and counts are unknown.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from typing import Any, SupportsIndex
 from lm_eval.api.model import LM, CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
+from cogniload_gen.draws import address_key
 from cogniload_gen.endings import kind_of
 from cogniload_gen.files import pair_up
 from cogniload_gen.reasoning import NO_REASONING, TEXTS, Reasoning, of_message, without_marks
@@ -94,7 +96,9 @@ def keep_what_is_said(model: LM | None) -> None:
 
     An API model's answers are read leniently: what is usable is used, and NoCompletion is raised
     for an answer that holds no completion. An empty list of stop strings is not sent, since some
-    servers refuse it. The backends of this machine keep what stands before `think_end_token`.
+    servers refuse it, and each request for a text has a seed of its own, by lm-eval's and how often
+    its prompt was sent before. The backends of this machine keep what stands before
+    `think_end_token`.
     """
     inner: Any = model.lm if isinstance(model, CachingLM) else getattr(model, "inner", model)
     # lm-eval's models of other APIs, such as Anthropic's, subclass the same and parse themselves
@@ -103,13 +107,18 @@ def keep_what_is_said(model: LM | None) -> None:
     if parse in openai and "parse_generations" not in vars(inner):
         chat = isinstance(inner, LocalChatCompletion)
         inner.parse_generations = _keeping_answers(inner.parse_generations, chat=chat)
-        create = inner._create_payload
+        create, sent = inner._create_payload, Counter[str]()
 
-        def without_empty_stop(*arguments: Any, **settings: Any) -> dict[str, Any]:
-            payload = create(*arguments, **settings)
+        def create_payload(messages: Any, **settings: Any) -> dict[str, Any]:
+            unseeded = "seed" not in (settings.get("gen_kwargs") or {"seed": None})
+            payload: dict[str, Any] = create(messages, **settings)
+            if unseeded and "seed" in payload:
+                prompt = json.dumps(messages)
+                about = payload["seed"], prompt, sent[prompt]
+                payload["seed"], sent[prompt] = address_key(*about) >> 33, sent[prompt] + 1
             return {name: value for name, value in payload.items() if name != "stop" or value}
 
-        inner._create_payload = without_empty_stop
+        inner._create_payload = create_payload
     in_vllm = type(inner).__module__ == "lm_eval.models.vllm_causallms"
     if in_vllm and hasattr(inner, "_model_generate") and "_model_generate" not in vars(inner):
         inner._model_generate = _keeping_outputs(inner._model_generate)

@@ -127,7 +127,7 @@ class Answers(Mapping[Key, Record]):
             self.uncounted += 1
         else:
             self.tokens = [total + count for total, count in zip(self.tokens, spent, strict=True)]
-        if isinstance(right := record.get("acc"), int | float):
+        if isinstance(right := record.get("acc"), int | float) and "~" not in key.document:
             self.scored, self.correct = self.scored + 1, self.correct + right
 
     def __getitem__(self, key: Key) -> Record:

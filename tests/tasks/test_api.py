@@ -20,7 +20,9 @@ def server():
         yield running
 
 
-def evaluate(server, kind, tokenizer, *, chat, **model_args):
+def evaluate(
+    server, kind, tokenizer, *, chat, task="cogniload_mini", puzzles=PUZZLES, **model_args
+):
     """The samples of a run by one of lm-eval's own API models."""
     path, model = {
         "chat": ("chat/completions", "local-chat-completions"),
@@ -28,10 +30,10 @@ def evaluate(server, kind, tokenizer, *, chat, **model_args):
     }[kind]
     model_args |= {"model": "m", "base_url": url_of(server, path)}
     model_args |= {"tokenizer_backend": "huggingface", "tokenizer": str(tokenizer)}
-    tasks = {"tasks": ["cogniload_mini"], "task_manager": manager(cogniload=PUZZLES)}
+    tasks = {"tasks": [task], "task_manager": manager(cogniload=puzzles)}
     options = {"apply_chat_template": chat, "bootstrap_iters": 1}
     found = simple_evaluate(model, model_args=model_args, **tasks, **options)
-    return found["samples"]["cogniload_mini"]
+    return found["samples"][task]
 
 
 def test_chat_completions(server, tokenizer_folder):
@@ -56,3 +58,23 @@ def test_completions(server, tokenizer_folder, chat):
     assert {sample["arguments"][0][0] for sample in samples} == set(sent)
     for sample in samples:
         assert sample["prompt_tokens"] == len(sent[sample["arguments"][0][0]]["prompt"][0])
+
+
+@pytest.mark.parametrize("kind", ["chat", "completions"])
+def test_a_repeated_prompt_has_other_seeds_each_time(server, tokenizer_folder, kind):
+    """As that of `again`: a server that honours one seed would repeat its answer."""
+    puzzles = {"d": 1, "N": 4, "rho": 50, "num_puzzles": 2, "context_budget": 4096}
+    given = {
+        "chat": kind == "chat",
+        "task": "cogniload_twins",
+        "puzzles": puzzles,
+        "max_length": 8192,
+    }
+    runs = []
+    for _ in range(2):
+        server.requests.clear()
+        evaluate(server, kind, tokenizer_folder, **given)
+        runs.append(sorted((str(sent.get("messages") or sent["prompt"]), sent["seed"])
+                           for sent in server.requests))  # fmt: skip
+    assert runs[0] == runs[1]
+    assert len({seed for _, seed in runs[0]}) == len(runs[0]) > len({text for text, _ in runs[0]})
