@@ -1,5 +1,6 @@
 """All benchmarks, and which of them a row, a text or a call is about."""
 
+import gc
 from dataclasses import replace
 from numbers import Real
 from reprlib import repr as brief
@@ -111,7 +112,13 @@ def read_steps(
     if margin is not None and not (isinstance(margin, Real) and margin >= LEAST_MARGIN):
         raise ValueError(f"margin must be a number of {LEAST_MARGIN} or more, got {brief(margin)}")
     text = whole(check_response(response), check_response(reasoning))
-    return of(row).read_steps(text, row, margin=margin)
+    collects = gc.isenabled()
+    gc.disable()  # a long text has many words, and to look for garbage among them is not linear
+    try:
+        return of(row).read_steps(text, row, margin=margin)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def check_response(response: str | None) -> str:
