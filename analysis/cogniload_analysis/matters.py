@@ -5,6 +5,7 @@ loads held, and if it falls where the greater level is the harder one. Only then
 a model, and has the model a threshold within what was tested.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,9 @@ def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
         others = [held[other] for other in varying if other is not load]
         without = np.column_stack([np.ones(len(right)), *others])
         own = bands[load][:, None] if load.harder and bands[load].any() else held[load]
-        fits = [OLS(right, design).fit() for design in (np.hstack([without, own]), without)]
+        with warnings.catch_warnings():  # of loads that vary together, which p then says
+            warnings.simplefilter("ignore")
+            fits = [OLS(right, design).fit() for design in (np.hstack([without, own]), without)]
         with np.errstate(divide="ignore", invalid="ignore"):  # of answers without any variance
             _, p, freedom = fits[0].compare_f_test(fits[1])
         shown = puzzles.groupby(bands[load]).agg(
