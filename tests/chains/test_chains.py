@@ -1,0 +1,316 @@
+"""Real commands in a row, against servers that behave as servers do."""
+
+import csv
+import json
+import re
+import shlex
+import shutil
+from collections import Counter
+from multiprocessing import forkserver
+from pathlib import Path
+
+import pytest
+from eval_command import arguments, command, completions, describe_quickly, killed_in_write, start
+from harness import lm_eval_random_state  # noqa: F401 (every test's fixture)
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
+from lxml import html
+from planted_model import Model, is_wrong
+from planted_server import Face, serving
+from test_planted import ask
+
+from inspect_tasks import tasks
+
+FACES = {
+    "right": Face(),
+    "unseeded": Face(seed=False, reasoning="field", usage=False, busy=("seconds", "date")),
+    "events": Face(stream="only", reasoning="field", emoji=True, busy=("fraction", "missing")),
+    "inline": Face(reasoning="inline", loops=80_000, redirect=(302, "within")),
+    "hidden": Face(reasoning="hidden", redirect=(308, "within")),
+    "moved": Face(redirect=(301, "within"), emoji=True),
+    "refusing": Face(refuses="Irene", hangs="Sylvia", redirect=(307, "within")),
+    "whole": Face(continues="whole", usage=False),
+    "must": Face(stream="must", seed=False),
+}
+PUZZLES = {"d": [1], "N": [5, 10, 20, 40], "rho": [50], "num_puzzles": 15}
+WARM = {"temperature": 0.6, "do_sample": True}
+LIMIT = 16
+NAMES = {"hay": "distraction", "each": "length", "needles": "work"}
+"""What the causes that are planted are called."""
+
+
+class Chain:
+    """Commands that share a folder, a server and a model."""
+
+    def __init__(self, folder, server):
+        self.folder, self.server, self.face = folder, server, server.face
+
+    def eval(self, out, *others, gen=WARM, puzzles=PUZZLES, task="cogniload", make=arguments):
+        """The words of a `cogniload eval`."""
+        gen = gen | ({"stream": True} if self.face.stream == "must" else {})
+        given = {"num_concurrent": 8, "max_retries": 4, "timeout": 4, "tasks": task}
+        others = [*others, "--gen_kwargs", json.dumps(gen)]
+        words = make(self.server, self.folder / out, *map(str, others), **given)
+        words[words.index("--metadata") + 1] = json.dumps({"cogniload": puzzles})
+        return words
+
+    def do(self, *words, code=0):
+        """Run a command; return what it prints, and the command that it names as the next."""
+        found, out, err = command(*words)
+        assert found == code, err[-2000:]
+        assert "Traceback" not in err
+        following = re.findall(r"^next: cogniload (.*)$", out + err, re.MULTILINE)
+        return out, shlex.split(following[-1]) if following else []
+
+    def report(self, *words):
+        """The lines and the overview of a report, whose page says the same."""
+        out, _ = self.do("report", *words[1:])
+        folder = Path(words[words.index("--out") + 1])
+        shown = " ".join(html.parse(folder / "report.html").getroot().text_content().split())
+        lines = [re.sub(r"^\S.*?: ", "", line).strip() for line in out.splitlines()[:-1]]
+        assert all(line in shown for line in lines)
+        with (folder / "tables/overview.csv").open(encoding="utf-8") as file:
+            rows = [*csv.DictReader(file)]
+        halves = re.findall(r"half of the puzzles at (\d+) statements", out)
+        assert set(halves) <= {f"{float(row['ECL50'] or 0):.0f}" for row in rows}
+        for row in (row for row in rows if row["accuracy"]):
+            assert (
+                f"Solves {100 * float(row['accuracy']):.1f} % of {row['responses']} puzzles" in out
+            )
+        return lines, rows
+
+    def lost(self):
+        """The prompts that the server refuses, or lets hang."""
+        words = [word for word in (self.face.refuses, self.face.hangs) if word]
+        return {each.prompt for each in self.server.log if any(w in each.prompt for w in words)}
+
+    def results(self, out, task="cogniload"):
+        """The metrics of a run's only result set."""
+        (file,) = (self.folder / out).glob("*/results_*.json")
+        return json.loads(file.read_bytes())["results"][task]
+
+    def assert_asked_once(self):
+        """A prompt is asked once for each document and attempt, which its seed stands for."""
+        asked = [(each.prompt, each.body.get("seed")) for each in self.server.answered]
+        assert len(asked) == len({*asked})
+        assert len({seed for _, seed in asked}) > len(asked) / 2
+
+    def assert_asks_nothing(self, *words):
+        before = len(self.server.answered)
+        self.do(*words)
+        assert len(self.server.answered) == before
+
+
+@pytest.fixture(autouse=True, scope="module")
+def processes_start_at_once():
+    forkserver.ensure_running()
+    with pytest.MonkeyPatch.context() as patch:
+        describe_quickly(patch.setattr)
+        yield
+
+
+@pytest.fixture
+def chain(request, tmp_path, monkeypatch):
+    """In a fresh folder, against the face of a name."""
+    monkeypatch.chdir(tmp_path)
+    with serving(FACES[request.param], Model((("position", 1),), LIMIT, heals=0.2)) as server:
+        yield Chain(tmp_path, server)
+
+
+def faces(*names):
+    return pytest.mark.parametrize("chain", names, indirect=True)
+
+
+@pytest.mark.parametrize(
+    ("chain", "cause", "make"),
+    [("right", "hay", arguments), ("unseeded", "each", completions),
+     ("hidden", "needles", arguments), ("whole", "hay", arguments)],
+    indirect=["chain"],
+)  # fmt: skip
+def test_eval_report_why_report_repair_report(chain, cause, make):
+    """The planted cause is named; a repair goes on from the model's own text, or says no."""
+    chain.server.model = Model(((cause, 1),), LIMIT)
+    _, following = chain.do(*chain.eval("run", make=make, puzzles=PUZZLES | {"num_puzzles": 40}))
+    _, (before,) = chain.report(*following)
+    assert chain.results("run")["acc,none"] == pytest.approx(float(before["accuracy"]))
+    assert float(before["ECL50_low"] or 0) < LIMIT < float(before["ECL50_high"])
+    verdict, following = chain.do("why", "run")
+    assert re.findall("distraction|length|work", verdict.splitlines()[0]) == [NAMES[cause]]
+    assert following[:2] == ["report", "run"]
+    lines, (row,) = chain.report(*following, "--force")
+    assert (row["accuracy"], row["ECL50"]) == (before["accuracy"], before["ECL50"])
+    assert NAMES[cause] in " ".join(lines)
+    chain.assert_asks_nothing("why", "run")
+    begun = ["--gen_kwargs", json.dumps(WARM | {"continue_final_message": True})]
+    repair = ["why", "run", "--repair", *begun[: 2 * (make is arguments)]]
+    hidden = chain.face.reasoning == "hidden"
+    repaired, following = chain.do(*repair, code=2 if hidden else 0)
+    if not hidden:
+        solved = re.search(r"solves (\d+) % .*; left alone (\d+) %", repaired)
+        assert int(solved[1]) > int(solved[2])
+        assert chain.report(*following, "--force")[1] == [row]
+    chain.assert_asked_once()
+
+
+@faces("right", "events", "refusing", "unseeded")
+def test_until_report_compare_share(chain):
+    """One ECL50 is on every page; a cap has a code of its own, and a higher one goes on."""
+    at = ("--budget", 150, "--at", "d=1,rho=50", "--N", "4..40")
+    words = chain.eval("run", "--until", "ECL50±40%", *at, puzzles={})
+    if chain.face.usage:
+        chain.do(*words, "--max-tokens-total", 9000, code=4)
+    out, following = chain.do(*words)
+    told = re.search(r"^ECL50 ([\d.]+) \((?:< )?([\d.]+) to ([\d.]+)\)", out, re.MULTILINE)
+    value, low, high = map(float, told.groups())
+    assert low < LIMIT < high
+    _, (row,) = chain.report(*following)
+    crossing = chain.results("run")["ECL50_crossing,none"]
+    assert crossing == pytest.approx(float(row["ECL50"])) == pytest.approx(value, abs=0.05)
+    chain.assert_asks_nothing(*words)
+    chain.server.model = Model(limit=LIMIT, skill=0.5)
+    chain.do(*(word.replace("/run", "/weak") for word in words))
+    chain.do("compare", "run", "weak", "--out", "compared")
+    with Path("compared/comparison_fits.csv").open(encoding="utf-8") as file:
+        (fit,) = (row for row in csv.DictReader(file) if row["measure"] == "ECL50")
+    found = [chain.results(run)["ECL50_crossing,none"] for run in ("run", "weak")]
+    compared = [float(fit["first_value"]), float(fit["second_value"])]
+    assert sorted(compared) == pytest.approx(sorted(found), rel=1e-6)
+    chain.do("share", "run", "--out", "shared", "--dataset", "a/b", code=2)
+    chain.assert_asked_once()
+
+
+@faces("right", "must", "inline", "moved")
+def test_sweep_report_compare(chain):
+    """Levels have the types of a request's and of a model's settings; all ask the same."""
+    out, _ = chain.do(*chain.eval("gen", "--sweep", "temperature=0,0.7", gen={"do_sample": True}))
+    asked = [(each.prompt, each.body["temperature"]) for each in chain.server.answered]
+    assert Counter(temperature for _, temperature in asked) == {0: 60, 0.7: 60}
+    assert len(asked) == len({*asked})
+    right = re.findall(r"^temperature=\S+: \d+ answers, ([\d.]+)% right", out, re.MULTILINE)
+    _, rows = chain.report("report", "gen", "--out", "report")
+    assert sorted(right) == sorted(f"{100 * float(row['accuracy']):.1f}" for row in rows)
+    compared, _ = chain.do("compare", "gen")
+    assert all(re.search(rf"\b{value}\b", compared) for value in right)
+    sweep = chain.eval("model", "--sweep", "num_concurrent=2,8", gen={"temperature": 0})
+    out, _ = chain.do(*sweep)
+    assert re.findall(r"^num_concurrent=\d: 60 answers, (\S+)% right", out, re.M) == 2 * right[:1]
+    assert not any("num_concurrent" in each.body for each in chain.server.log)
+
+
+@faces("right", "unseeded", "hidden", "refusing")
+def test_shards_kill_resume_merge_copy_report(chain):
+    """A copy of a run, and a second merge, count no answer twice."""
+    words = [chain.eval("run", "--shard", shard) for shard in ("1/2", "2/2")]
+    process = start(*words[0], prepare=killed_in_write, given=(chain.folder, 12, 0.5))
+    process.join()
+    assert process.exitcode == -9
+    for shard in words:
+        chain.do(*shard)
+    asked = {(each.prompt, each.body["seed"]) for each in chain.server.log}
+    assert len(asked) == 60  # a prompt has the same seed again after the kill
+    assert len(chain.server.answered) <= 60 + 8
+    _, following = chain.do("eval", "--merge", "run")
+    lines, (row,) = chain.report(*following)
+    assert int(row["responses"]) == 60 - len(chain.lost())
+    assert chain.results("run")["acc,none"] == pytest.approx(float(row["accuracy"]))
+    copies = [shutil.copytree("run", f"both/{n}", copy_function=shutil.copy) for n in (1, 2)]
+    chain.do("eval", "--merge", copies[0])
+    assert chain.report("report", copies[0], "--out", "copied") == (lines, [row])
+    assert chain.report("report", "both", "--out", "joined")[1][0]["responses"] == row["responses"]
+
+
+@faces("right", "unseeded", "moved", "refusing")
+def test_base_gate_changed_model_gate(chain):
+    """A verdict has its code in each file; a changed model behind the same name is no secret."""
+    new = chain.server.elsewhere
+    new.face = chain.face
+    chain.do(*chain.eval("base"))
+    other = chain.eval("base")
+    place = json.loads(other[other.index("--model_args") + 1])
+    place["base_url"] = place["base_url"].replace(
+        str(chain.server.server_port), str(new.server_port)
+    )
+    words = ["gate", "base", "--margin", "20", "--budget", "600", "--model_args", json.dumps(place)]
+    words += ["--json", "gate.json", "--junit", "gate.xml"]
+    for skill, code, verdict in ((1, 0, "no worse"), (0.05, 1, "worse")):
+        new.model = Model(limit=LIMIT, skill=skill, version=1)
+        said, _ = chain.do(*words, code=code)
+        gate = json.loads(Path("gate.json").read_bytes())
+        assert (gate["exit_code"], gate["verdict"]) == (code, verdict)
+        solved = f"base {100 * gate['base']:.1f}%, new {100 * gate['new']:.1f}%"
+        assert f"{solved} of {gate['puzzles']} puzzles" in said
+        assert f'failures="{code}"' in Path("gate.xml").read_text("utf-8")
+        asked, new.model = len(new.answered), Model(limit=LIMIT, skill=0.05, version=1)
+        again, _, err = command(*words)
+        assert (again, len(new.answered)) == (code, asked), err[-1000:]
+        assert "begun" in err  # so old are the answers
+        if code == 0:
+            shutil.rmtree("gate/new")
+    chain.assert_asked_once()
+
+
+@faces("right", "events", "hidden", "whole")
+def test_twins_report(chain):
+    """Twins are no puzzles of the run: it has the accuracy of the others, and no threshold."""
+    puzzles = {"d": [1], "N": [10, 20, 40], "rho": [50], "num_puzzles": 8}
+    out, following = chain.do(*chain.eval("run", task="cogniload_twins", puzzles=puzzles))
+    assert not re.search("(ECL|NT|ID)50", out)
+    _, (row,) = chain.report(*following)
+    assert row["responses"] == "24"
+    results = chain.results("run", "cogniload_twins")
+    assert results["acc,none"] == pytest.approx(float(row["accuracy"]))
+    assert not [name for name in results if "50" in name]
+    chain.assert_asked_once()
+
+
+@faces("right", "unseeded", "events", "must")
+def test_generate_for_a_run_and_score(chain):
+    """Puzzles that are predicted to be solved at a rate are solved at that rate."""
+    chain.do(*chain.eval("run"))
+    mix = ["--for", "run", "--num-puzzles", "12", "--split", "train"]
+    _, out, err = command("generate", "mix.jsonl", *mix)
+    low, high = map(float, re.search(r"pass rates are ([\d.]+) to ([\d.]+)", out + err).groups())
+    rows = [json.loads(line) for line in Path("mix.jsonl").read_text("utf-8").splitlines()]
+    chain.server.face = Face()
+    told = {row["id"]: ask(chain.server, row["puzzle"], seed=3)[0] for row in rows}
+    right = sum(not is_wrong(row["puzzle"], told[row["id"]].splitlines()[-1]) for row in rows)
+    assert low - 0.1 < right / len(rows) < high + 0.1
+    lines = (json.dumps({"id": id, "response": text}) for id, text in told.items())
+    Path("told.jsonl").write_text("\n".join(lines), "utf-8")
+    out, _ = chain.do("score", "--dataset", "mix.jsonl", "told.jsonl", "--out", "scored")
+    assert f"{len(rows)} responses, {right} correct" in out
+    _, (row,) = chain.report("report", "scored", "--out", "report")
+    assert (row["correct"], row["responses"]) == (str(right), str(len(rows)))
+
+
+@faces("right", "unseeded", "hidden", "inline")
+def test_the_log_of_inspect_and_lm_evals_samples_say_the_same(chain):
+    chain.do(*chain.eval("run", gen={"temperature": 0}))
+    chain.server.face = Face(reasoning=chain.face.reasoning)
+
+    def answer(messages, _tools, _choice, _config):
+        text, reasoning = ask(chain.server, messages[-1].text, temperature=0)
+        output = ModelOutput.from_content("mockllm", text)
+        output.usage = ModelUsage(input_tokens=9, output_tokens=9)
+        if reasoning:
+            content = [ContentReasoning(reasoning=reasoning), ContentText(text=text)]
+            output.choices[0].message.content = content
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    (log,) = inspect_eval(tasks.cogniload(**PUZZLES), model=model, log_dir="logs", display="none")
+    (ours,), (theirs,) = (chain.report("", run, "--out", f"{run}-r")[1] for run in ("run", "logs"))
+    same = ("correct", "responses", "ECL50", "ECL50_low", "ECL50_high", "breaks")
+    assert [ours[name] for name in same] == [theirs[name] for name in same]
+    accuracy = log.results.scores[0].metrics["accuracy"].value
+    assert accuracy == pytest.approx(float(ours["accuracy"]))
+    assert accuracy == pytest.approx(chain.results("run")["acc,none"])
+    assert "can't be told apart" in chain.do("compare", "ours=run", "theirs=logs")[0]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_no_redirect_to_another_origin_is_followed(status, tmp_path):
+    with serving(Face(redirect=(status, "away"))) as server:
+        code, _, err = command(*Chain(tmp_path, server).eval("run"))
+        assert (code, server.elsewhere.log) == (2, [])
+        assert f":{server.elsewhere.server_port}" in err.splitlines()[-1]
