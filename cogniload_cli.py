@@ -280,7 +280,8 @@ def retrieve(parser: Parser, words: Words) -> None:
     arguments = parser.parse_args(words)
     from tqdm import tqdm
 
-    from cogniload_gen.factor.retrieval import check_retrieval, lines, measure
+    from cogniload_analysis.factor.recall import measure
+    from cogniload_gen.factor.retrieval import check_retrieval
     from cogniload_gen.files import whole_file
 
     if arguments.force and not arguments.out:
@@ -299,9 +300,9 @@ def retrieve(parser: Parser, words: Words) -> None:
     with whole_file(out, force=force) if out else nullcontext() as table:
         # the tokenizer measures the budgets, too
         results = measure(rows, retrievals, used.get("tokenizer"))
-        print("\n".join(lines(results)))
+        print(results.shown.to_string(index=False))
         if table:
-            results.to_csv(table, index=False)
+            results.data.to_csv(table, index=False)
 
 
 # --- run ------------------------------------------------------------------------------------------

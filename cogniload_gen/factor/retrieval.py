@@ -7,8 +7,6 @@ is known how much of it was found before any model answers.
 
 The paper says no more than the encoder, the two lengths and the accuracies. What it leaves open is
 chosen here in the plainest way: sentences, for the question as it stands.
-
-How much of what answers need is found, by budget, is measured without a model, too.
 """
 
 import re
@@ -19,15 +17,11 @@ from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from reprlib import repr as brief
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from cogniload_gen.benchmark import Row
-from cogniload_gen.checks import check_choice, check_columns, check_integer, check_known, require
-from cogniload_gen.factor.score import SUITES
+from cogniload_gen.checks import check_choice, check_integer, check_known, require
 from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
     SYMBOLIC_MARK,
@@ -270,68 +264,3 @@ def retrieve(puzzle: str, settings: Retrieval, tokenizer: Tokenizer = None) -> R
         sum(parts.needed),
         sum(parts.needed[i] for i in taken),
     )
-
-
-# --- how much is found ----------------------------------------------------------------------------
-
-CELL = ["suite", "N", "context", "noise", "retriever", "budget"]
-
-
-def measure(
-    rows: Iterable[Row], retrievals: Sequence[Retrieval], tokenizer: Tokenizer = None
-) -> pd.DataFrame:
-    """Return what each of the settings finds of the puzzles, a row for each cell and setting.
-
-    `N` is the complexity: op in the realistic suite. `recall` is the share of the needed statements
-    that the retriever finds, and `closure` the share of the puzzles whose needed statements it all
-    finds, with the ends of its 90 % interval (Wilson's), that of a report's accuracies. `tokens` is
-    the mean of the tokens retrieved. ValueError, in one line, for a row that is no puzzle of
-    FACTOR; ImportError where the extra of a retriever is missing.
-    """
-    made = []
-    for row in rows:
-        suite = check_columns(row, ["suite"])["suite"]
-        check_choice("suite", suite, SUITES)
-        complexity = "op" if suite == "realistic" else "N"
-        known = check_columns(row, [complexity, "context", "puzzle"])
-        cell = suite, known[complexity], known["context"], row.get("noise") or ""
-        for each in retrievals:
-            found = retrieve(known["puzzle"], each, tokenizer)
-            counts = found.needed, found.found, found.closed, found.tokens
-            made.append((*cell, each.retriever, each.budget, *counts))
-    if not made:
-        raise ValueError("there are no puzzles to retrieve from")
-    of_puzzles = pd.DataFrame(made, columns=[*CELL, "needed", "found", "closed", "tokens"])
-    groups = of_puzzles.groupby(CELL, sort=False)
-    table = groups.agg(
-        puzzles=("closed", "size"),
-        needed=("needed", "sum"),
-        found=("found", "sum"),
-        closure=("closed", "mean"),
-        tokens=("tokens", "mean"),
-    ).reset_index()
-    low, high = wilson_ends(table["closure"], table["puzzles"])
-    recall = table["found"] / table["needed"]
-    return table.assign(recall=recall, closure_low=low, closure_high=high)
-
-
-def wilson_ends(share: pd.Series, of: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return the ends of Wilson's 90 % interval of shares."""
-    z = NormalDist().inv_cdf(0.95)
-    middle = share + z * z / (2 * of)
-    margin = z * (share * (1 - share) / of + z * z / (4 * of * of)) ** 0.5
-    low, high = ((middle + sign * margin) / (1 + z * z / of) for sign in (-1, 1))
-    return low.clip(0), high.clip(upper=1)
-
-
-def lines(recalls: pd.DataFrame) -> list[str]:
-    """Return a table for the terminal, in per cent, with the 90 % interval of the closure."""
-    table = recalls[[name for name in CELL if name != "noise"] + ["puzzles"]]
-    table = table.rename(columns={"N": "N/op"})
-    table["recall [%]"] = (100 * recalls["recall"]).map("{:.1f}".format)
-    ends = zip(*(100 * recalls[f"closure{end}"] for end in ("", "_low", "_high")), strict=True)
-    table["closure recall [%]"] = [
-        f"{share:.1f} ({low:.1f} to {high:.1f})" for share, low, high in ends
-    ]
-    table["tokens"] = recalls["tokens"].map("{:.0f}".format)
-    return table.to_string(index=False).split("\n")

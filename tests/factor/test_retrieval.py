@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from statsmodels.stats.proportion import proportion_confint
 
+from cogniload_analysis.factor.recall import CELL, measure
 from cogniload_cli import main
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor import retrieval
@@ -163,7 +164,7 @@ def test_settings_are_told_apart_where_prompts_may_differ():
 def test_recall_and_closure_agree_with_a_count_made_apart():
     rows = [row for row in ROWS["realistic"] if row["op"] == 5 and row["context"]]
     asked = [Retrieval(name, budget) for name in ("bm25", "oracle") for budget in (120, 500)]
-    found = retrieval.measure(rows, asked)
+    found = measure(rows, asked).data
     assert [*zip(found["retriever"], found["budget"], strict=True)] == [
         (each.retriever, each.budget) for each in asked
     ]
@@ -176,20 +177,15 @@ def test_recall_and_closure_agree_with_a_count_made_apart():
         assert recalled.puzzles == len(rows)
         assert recalled.recall == sum(a for a, _ in held) / sum(b for _, b in held)
         assert recalled.closure == sum(a == b for a, b in held) / len(held)
-    cells = retrieval.measure(ALL, [Retrieval("iterative", 100)])
+    cells = measure(ALL, [Retrieval("iterative", 100)]).data
     assert {*cells[["suite", "N", "context"]].itertuples(index=False, name=None)} == {
         (row["suite"], row.get("op") or row["N"], row["context"]) for row in ALL
     }
     assert cells["puzzles"].sum() == len(ALL)
-
-
-def test_the_interval_of_a_closure_is_wilson_s():
-    counts, of = (
-        pd.Series(each) for each in zip(*[(0, 1), (3, 7), (40, 40), (20, 50)], strict=True)
-    )
-    expected = proportion_confint(counts, of, alpha=0.1, method="wilson")
-    for found, ends in zip(retrieval.wilson_ends(counts / of, of), expected, strict=True):
-        assert found.tolist() == pytest.approx(ends.tolist())
+    ends = cells[["closure_low", "closure_high"]].to_numpy().T
+    closed = cells["closure"] * cells["puzzles"]
+    expected = proportion_confint(closed, cells["puzzles"], alpha=0.1, method="wilson")
+    np.testing.assert_allclose(ends, expected)
 
 
 SMALL = ["--suite", "realistic", "--op", "3", "--context", "600", "--num-puzzles", "4"]
@@ -201,7 +197,7 @@ def test_the_command_writes_its_table(tmp_path, capsys):
     made = capsys.readouterr().out
     assert len(made.splitlines()) == 5
     table = pd.read_csv(tmp_path / "made.csv")
-    assert [*table.columns[:9]] == [*retrieval.CELL, "puzzles", "needed", "found"]
+    assert [*table.columns[:9]] == [*CELL, "puzzles", "needed", "found"]
     assert [*table.iloc[3, :7]] == ["realistic", 3, 600, "close", "oracle", 400, 4]
 
 
