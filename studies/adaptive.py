@@ -5,10 +5,7 @@
 The published models and, of FACTOR, the published decays answer at random. In the first table, the
 paper's GLM is true ("GLM"), a guessing floor and Table 3's interactions are ("FI"), and one in
 twenty answers is lost besides ("lapses"). The second has truths that are unlike the published
-models. The prior always leaves the model itself out. The third has the published models' curves
-("FI"), moved along N to other thresholds, and at d = 1 models that guess one in three once they
-slip, with a hazard that is constant or grows: how many puzzles ECL50 and ECL80 need there, and how
-often the interval holds. The fourth has decays as printed
+models. The prior always leaves the model itself out. The third has decays as printed
 ("line"), with 2 % of all answers lost and 3 % guessed ("lapses"), and with what is easy capped at
 98 % and 3 % guessed ("cap"); beside the design stands an even grid, 5 to 50 puzzles for each N from
 1 to 39 (the paper has 50), read by the same posterior.
@@ -29,7 +26,6 @@ from tqdm import tqdm
 
 from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, published_table
 from cogniload_analysis.adaptive.design import half_width
-from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GLM_LINK, refit_published
 from cogniload_analysis.cogniload.capacity.prior import published_prior
@@ -52,26 +48,6 @@ LAPSES, LOST, TARGET = 0.05, 0.10, 0.20
 LAPSE, FLOOR, TARGETS, GRID_EACH = 0.02, 0.03, (0.20, 0.10), (5, 10, 15, 20, 30, 40, 50)
 LEAST_N_EFF = 2.0
 """Below this, ±20 % of N_eff is less than half a variable."""
-
-RUNS, GUESS, FADES = 200, 1 / 3, (1.0, 3.0)
-SPANS = {
-    3: (2, 40),
-    20: (2, 100),
-    40: (10, 400),
-    400: (10, 2000),
-    1500: (10, 5000),
-    5000: (10, 20000),
-}
-"""The N of puzzles, by the true ECL50."""
-
-MOVED: dict[str, tuple[Any, int, dict[str, float]]] = {
-    f"{goal}, where ECL50 is {ECL50:,}{' (d = 1)' if ECL50 < 40 else ''}": (
-        *(goal, ECL50),
-        {"d": 1, "rho": 50} if ECL50 < 40 else {},
-    )
-    for goal, ECL50 in product(("ECL50", "ECL80"), SPANS)
-    if (goal, ECL50) != ("ECL80", 3)  # fewer statements than can be asked
-}
 
 prior_without = cache(lambda model: published_prior(without=[model]))
 
@@ -168,44 +144,6 @@ def coverage(worlds: Sequence[str]) -> Iterator[list[str]]:
         yield [world, str(len(rows)), *shares[:2], bias(rows["error"]), size, shares[2]]
 
 
-def run_moved(job: Job) -> list[dict]:
-    """One model whose curve is moved to another ECL50, at other loads: one row, at the stop."""
-    model, world, seed = job
-    goal, ECL50, at = MOVED[world]
-    rng = np.random.default_rng([seed, int(ECL50), curve.ECL_GOALS.index(goal)])
-    fades = rng.uniform(*FADES)
-
-    def accuracy(d: Any, N: Any, rho: Any) -> np.ndarray:
-        if at:
-            return GUESS + (1 - LAPSE - GUESS) * np.exp(-((N / 10) ** fades))
-        return known(model, "FI")[0](d, N, rho)
-
-    def crossing(share: float) -> float:
-        return brentq(lambda x: accuracy(PAPER_MEANS.d, 10**x, 0.5).item() - share, -6, 12)
-
-    shift = crossing(0.5) - np.log10(ECL50)
-    truth = 10 ** (crossing(curve.level_of(goal)) - shift)
-    prior = None if at else prior_without(model)
-    design = AdaptiveDesign(TARGET, 1500, SPANS[ECL50], seed, goal=goal, prior=prior, at=at)
-    while not design.done:
-        d, N, rho, _ = np.array(design.ask()).T
-        design.tell(design.ask(), rng.random(len(d)) < accuracy(d, N * 10**shift, rho / 100))
-    last = design.batches[-1]
-    held, met = last.low <= truth <= last.high, design.half_width(last) <= TARGET
-    return [{"n": last.n, "held": held, "met": met, "error": np.log10(last.value / truth)}]
-
-
-def moved(worlds: Sequence[str]) -> Iterator[list[str]]:
-    """Yield how many puzzles a goal needs at other loads and lengths, and what intervals hold."""
-    yield ["goal", "runs", "held", "bias", "met ±20 %", "puzzles (median, 90 %)"]
-    for world in worlds:
-        jobs = [(LIKE_PUBLISHED[seed % len(LIKE_PUBLISHED)], world, seed) for seed in range(RUNS)]
-        rows = run_all(run_moved, jobs)
-        shares = [percent(rows[name].mean()) for name in ("held", "met")]
-        size = f"{rows['n'].median():.0f}, {rows['n'].quantile(0.9):.0f}"
-        yield [world, str(RUNS), shares[0], bias(rows["error"]), shares[1], size]
-
-
 def bias(errors: pd.Series) -> str:
     """Return the bias of estimates, by the mean of their logarithmic errors."""
     return f"{100 * (10 ** errors.mean() - 1):+.1f} %"
@@ -269,7 +207,7 @@ def decays(worlds: Sequence[str]) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    tables = ((puzzles, WORLDS), (coverage, TRUTHS), (moved, MOVED), (decays, DECAYS))
+    tables = ((puzzles, WORLDS), (coverage, TRUTHS), (decays, DECAYS))
     for table, worlds in tables:
         if chosen := [world for world in worlds if world in (sys.argv[1:] or worlds)]:
             print_table(table(chosen))
