@@ -10,7 +10,7 @@ RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
 .PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras test-versions \
 	test-oldest test-newest demo mutants \
-	lint docs release upstream test-upstream benchmark fuzz clean
+	lint docs release upstream test-upstream fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
 test: $(VENV)/.ready lint
@@ -94,9 +94,6 @@ upstream: $(VENV)/.ready
 
 test-upstream: $(VENV)/.ready
 	$(RUN) -m pytest tests/upstream
-
-benchmark: $(VENV)/.ready
-	$(RUN) benchmarks/benchmark.py
 
 # uv installs in a quarter of the time that pip takes, and runs from the new environment.
 fresh = $(PYTHON) -m venv $(1) && $(1)/bin/python -m pip install --quiet --upgrade pip uv

@@ -1,4 +1,4 @@
-"""The studies and the timing file: what they import is there, and results.txt has their tables."""
+"""The studies: what they import is there, and results.txt has their tables."""
 
 import runpy
 
@@ -6,7 +6,7 @@ import pytest
 from harness import random_state_put_back
 from source_tree import ROOT
 
-FILES = sorted([*ROOT.glob("benchmarks/*.py"), *ROOT.glob("studies/*.py")])
+FILES = sorted(ROOT.glob("studies/*.py"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
