@@ -18,16 +18,9 @@ from inspect_ai import SampleSource
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalSample
 
-from cogniload_analysis import ADAPTIVE
-from cogniload_gen import benchmarks
-from cogniload_gen.budget import (
-    CONTEXT_BUDGET,
-    Share,
-    check_fit,
-    prompt_counter,
-    read_context_budget,
-)
-from cogniload_gen.checks import check_known
+from cogniload_analysis.adaptive.design import Puzzle
+from cogniload_analysis.adaptive.task import AdaptiveTask
+from cogniload_gen.budget import Share, check_fit, prompt_counter
 from cogniload_gen.grid import change_of
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 
@@ -132,33 +125,22 @@ class Asking(SampleSource):
     """
 
     def __init__(self, task: str, settings: Settings, parameters: Mapping[str, Any]) -> None:
-        benchmark, _ = benchmarks.datasets()[settings.dataset].choose({})
-        self._task, self._settings = task, settings
-        self._adaptive = adaptive = ADAPTIVE[benchmark.name]
-        defaults = {n: it for n, it in settings.defaults.items() if n not in adaptive.decided}
-        check_known(parameters, (*DESIGN, *defaults, "tokenizer"), task)
-        self._given = {n: it for n, it in parameters.items() if n not in DESIGN}
-        goal, usual = next(iter(adaptive.goals.items()))
-        wanted = {"until": goal + usual, **parameters}
-        self._count = make_counter(task, parameters)
-        self.until = adaptive.within(
-            adaptive.read_until(*map(wanted.get, DESIGN)),
-            lambda text: self._count(text, CONTEXT_BUDGET).prompt_tokens,
-            read_context_budget({**defaults, **parameters}["context_budget"]),
-        )
-        self.design = adaptive.make(**self.until)
-        self._puzzles: dict[str, tuple[Any, ...]] = {}
+        dataset, defaults, *_ = settings
+        self._name, self._count = task, make_counter(task, parameters)
+        own = (*DESIGN, "tokenizer")
+        changes = {name: it for name, it in parameters.items() if name not in own}
+        wanted = {"until": "ECL50±20%", **parameters}
+        until = [*map(wanted.get, DESIGN)]
+        self.task = AdaptiveTask(task, dataset, defaults, changes, until, self._count)
+        self.design = self.task.design
+        self._puzzles: dict[str, Puzzle] = {}
         self._make(self.design.longest)
         self._puzzles.clear()
 
-    def _make(self, puzzles: Sequence[tuple[Any, ...]]) -> list[Sample]:
-        grids = [self._adaptive.name_puzzle(puzzle) for puzzle in puzzles]
-        rows = make_rows(self._task, self._settings._replace(grids=grids), self._given)
-        asked = share_budget(self._task, rows, self._count)
-        if len(asked) != len(puzzles):
-            raise ValueError(f"{self._task} takes one value of each parameter: a design is of one")
-        self._puzzles |= zip((str(sample.id) for sample in asked), puzzles, strict=True)
-        return asked
+    def _make(self, puzzles: Sequence[Puzzle]) -> list[Sample]:
+        rows = [row.copy() for row in self.task.make(puzzles)]
+        self._puzzles |= zip((row["id"] for row in rows), puzzles, strict=True)
+        return share_budget(self._name, rows, self._count)
 
     def initial_samples(self) -> list[Sample]:
         """Return the samples of the batch that the design asks for now."""
@@ -171,7 +153,7 @@ class Asking(SampleSource):
             log.warning("the design ends without the answers to %d puzzles", len(left))
         elif left:
             return self._make(left)
-        log.warning("%s", "; ".join(self.design.summary()))
+        log.warning("%s", "; ".join(self.task.summary()))
         return None
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:

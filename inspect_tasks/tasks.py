@@ -97,8 +97,9 @@ def cogniload_adaptive(**parameters: Any) -> Task:
     """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
     settings = read_settings("cogniload", "cogniload")
     asking = Asking("cogniload_adaptive", settings, parameters)
-    about = {"until": asking.until | asking.design.fingerprint}
-    return task_of(settings, scoring.estimate(**asking.until), dataset=asking, metadata=about)
+    until = asking.task.until
+    about = {"until": until | asking.design.fingerprint}
+    return task_of(settings, scoring.estimate(**until), dataset=asking, metadata=about)
 
 
 @task(name="cogniload/cogniload_twins")

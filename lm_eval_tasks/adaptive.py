@@ -11,19 +11,16 @@ from typing import Any
 
 from lm_eval.api.task import Task
 
-from cogniload_analysis import ADAPTIVE
-from cogniload_gen import benchmarks
-from cogniload_gen.budget import CONTEXT_BUDGET, prompt_counter, read_context_budget
-from cogniload_gen.task_puzzles import EACH, make_puzzles
+from cogniload_analysis.adaptive.design import Puzzle
+from cogniload_analysis.adaptive.task import AdaptiveTask
+from cogniload_gen.budget import Share, prompt_counter
+from cogniload_gen.task_puzzles import EACH
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.resume import Answers, Key
 from lm_eval_tasks.tasks import TASKS, yaml_of
 
-Puzzle = tuple[Any, ...]
-"""The values of the knobs that a design decides, and the index of a puzzle."""
 
-
-class Search:
+class Search(AdaptiveTask):
     """A design that chooses the puzzles of a task, told the answers on the disk.
 
     The task, `name`, is ours or below `include_path`. `metadata` has the parameters of its dataset
@@ -42,30 +39,16 @@ class Search:
         path = yaml_of(name, include_path)
         self.name, self._yaml = name, read_task(path) if path else {}
         puzzles = self._yaml.get("dataset_kwargs", {})
-        given, adaptive = puzzles.get("defaults", {}), None
-        if puzzles and "grids" not in puzzles and given.get("twin") != EACH:
-            dataset = benchmarks.datasets()[puzzles["dataset"]]
-            suite = {"suite": given["suite"]} if dataset.suites else {}
-            self._benchmark, _ = dataset.choose(suite)
-            adaptive = ADAPTIVE.get(self._benchmark.name)
-        if adaptive is None:
+        given = puzzles.get("defaults", {})
+        if not puzzles or "grids" in puzzles or given.get("twin") == EACH:
             raise ValueError(
                 "--until takes a task of ours, or of --include_path, that is no group and no fixed "
                 f"design, got {brief(name)}"
             )
-        self._adaptive = adaptive
-        self._defaults = {n: value for n, value in given.items() if n not in adaptive.decided}
-        chosen = metadata.get(self._benchmark.dataset)
-        self._changes = chosen if isinstance(chosen, dict) else {}
-        for parameter in ("path", "retrieve"):
-            if parameter in self._defaults | self._changes:
-                raise ValueError(f"{parameter} is refused: --until makes its puzzles, and whole")
-        self._given = until if isinstance(until, Mapping) else adaptive.read_until(*until)
-        self._budget = read_context_budget({**self._defaults, **self._changes}["context_budget"])
-        self._count = _token_count(metadata)
-        self.until = adaptive.within(self._given, self._count, self._budget)
-        self.design = adaptive.make(**self.until)
-        self._rows: dict[Puzzle, dict[str, Any]] = {}
+        dataset, count = puzzles["dataset"], _prompt_counter(metadata)
+        changes = metadata.get(dataset)
+        changes = changes if isinstance(changes, dict) else {}
+        super().__init__(f"{dataset} metadata", dataset, given, changes, until, count)
 
     @classmethod
     def begin(cls, config: Any, until: Sequence[Any], shard: tuple[int, int]) -> "Search":
@@ -93,22 +76,6 @@ class Search:
         """The version of the design and of its prior: others would ask for other puzzles."""
         return self.design.fingerprint
 
-    def summary(self) -> list[str]:
-        """Return the design's, and what would reach a threshold beyond the longest puzzle."""
-        design, more = self.design, 4 * self._budget
-        lines = design.summary()
-        if (
-            self.until != self._given
-            and design.extents[design.goal] == design.N
-            and design.batches[-1].low > design.N[1]
-        ):
-            reach = self._adaptive.within(self._given, self._count, more)["N"][1]
-            lines.append(
-                f"note: N = {design.N[1]:,} is the longest whose prompt and written trace fit "
-                f"context_budget {self._budget:,}; {more:,} would ask up to {reach:,}"
-            )
-        return lines
-
     def configuration(self) -> dict[str, Any]:
         """Return the task's configuration for lm-eval.
 
@@ -116,19 +83,18 @@ class Search:
         dataset's fixed design, if there is one: a task on a whole grid may fit what uneven cells
         don't.
         """
-        dataset = self._benchmark.dataset
-        fixed = TASKS / dataset / f"{dataset}_axes.yaml"
+        fixed = TASKS / self.dataset / f"{self.dataset}_axes.yaml"
         source = read_task(fixed) if fixed.exists() else self._yaml
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
-        longest = list(map(self._adaptive.name_puzzle, self.design.longest))
-        puzzles = {"dataset": dataset, "defaults": self._defaults, "grids": longest}
+        longest = list(map(self.adaptive.name_puzzle, self.design.longest))
+        puzzles = {"dataset": self.dataset, "defaults": self.defaults, "grids": longest}
         return self._yaml | metrics | {"task": self.name, "dataset_kwargs": puzzles}
 
     def catch_up(self, answers: Answers) -> bool:
         """Tell the design what is on the disk; return whether there is nothing left to ask."""
         attempts = range(self._yaml.get("repeats") or 1)
         while waiting := self.design.ask():
-            ids = [row["id"] for row in self._make(waiting)]
+            ids = [row["id"] for row in self.make(waiting)]
             known = {
                 puzzle: answers[Key(self.name, id, 0, 0)]
                 for puzzle, id in zip(waiting, ids, strict=True)
@@ -174,26 +140,13 @@ class Search:
         asked = (puzzle for batch in self.design.batches for puzzle in batch.puzzles)
         self._hand_over(asked, tasks)
 
-    def _make(self, puzzles: Iterable[Puzzle]) -> list[dict[str, Any]]:
-        wanted = list(puzzles)
-        new = [puzzle for puzzle in wanted if puzzle not in self._rows]
-        if new:
-            dataset = self._benchmark.dataset
-            grids, task = list(map(self._adaptive.name_puzzle, new)), f"{dataset} metadata"
-            made = make_puzzles(dataset, self._defaults, self._changes, grids=grids, task=task)
-            if len(made) != len(new):
-                raise ValueError("--until takes one value of each parameter: a design is of one")
-            self._rows |= zip(new, made.to_pylist(), strict=True)
-        return [self._rows[puzzle] for puzzle in wanted]
-
     def _hand_over(self, puzzles: Iterable[Puzzle], tasks: Mapping[str, Any]) -> None:
-        tasks[self.name].dataset["test"] = self._make(puzzles)
+        tasks[self.name].dataset["test"] = self.make(puzzles)
 
 
-def _token_count(model_args: Mapping[str, Any]) -> Callable[[str], int]:
-    """Return a count of texts' tokens, by the model's tokenizer if its arguments name one."""
+def _prompt_counter(model_args: Mapping[str, Any]) -> Callable[[str, int], Share]:
+    """Return what counts prompts, by the model's tokenizer if its arguments name one."""
     try:
-        share = prompt_counter(model_args.get("tokenizer") or model_args.get("pretrained"))
+        return prompt_counter(model_args.get("tokenizer") or model_args.get("pretrained"))
     except ValueError:  # a name that only the model's server knows
-        share = prompt_counter(None)
-    return lambda text: share(text, CONTEXT_BUDGET).prompt_tokens
+        return prompt_counter(None)
