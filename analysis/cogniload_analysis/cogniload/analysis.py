@@ -14,7 +14,6 @@ from cogniload_analysis.cogniload.loads import (
 from cogniload_analysis.cogniload.report import report_cogniload
 from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break, find_needles
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
-from cogniload_analysis.display.page import Findings
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_gen.cogniload import BENCHMARK
 
@@ -28,6 +27,7 @@ class CogniLoadAnalysis(Analysis):
     benchmarks = (BENCHMARK,)
     read_loads = staticmethod(read_loads)
     describe_load = staticmethod(describe_load)
+    report = staticmethod(report_cogniload)
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(find_break)
     find_needles = staticmethod(find_needles)
@@ -36,10 +36,6 @@ class CogniLoadAnalysis(Analysis):
     loads = LOADS
     growth = ("N", "d")
     facts = (READING, ANSWER, *design.FACTS, NEEDLES)
-
-    def report(self, frame: pd.DataFrame) -> Findings:
-        """Return CogniLoad's part of the report."""
-        return report_cogniload(frame)
 
 
 COGNILOAD = CogniLoadAnalysis()

@@ -4,10 +4,10 @@ import pandas as pd
 
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.page import Findings
 from cogniload_analysis.factor import loads as load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
+from cogniload_analysis.factor.report import report_factor
 from cogniload_analysis.factor.sections.hops import HOP_COLUMN
 from cogniload_analysis.factor.sections.retrieval import RETRIEVED
 from cogniload_analysis.frame import label_models
@@ -39,6 +39,7 @@ class FactorAnalysis(Analysis):
     benchmarks = (SYMBOLIC, REALISTIC)
     read_loads = staticmethod(load_columns.read_loads)
     describe_load = staticmethod(load_columns.describe_load)
+    report = staticmethod(report_factor)
     compare = staticmethod(compare_decays)
     package = "cogniload_analysis.factor"
     meanings = load_columns.MEANINGS
@@ -46,13 +47,6 @@ class FactorAnalysis(Analysis):
     growth = ("context", "N")
     facts = (HOP_COLUMN, *design.FACTS, RETRIEVED)
     views = ("retrieval",)
-
-    def report(self, frame: pd.DataFrame) -> Findings:
-        """Return FACTOR's part of the report."""
-        # matplotlib takes long to load, and reading needs none
-        from cogniload_analysis.factor.report import report_factor
-
-        return report_factor(frame)
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, with the task where it ran several series."""

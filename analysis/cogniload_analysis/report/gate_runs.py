@@ -67,16 +67,20 @@ def write_no_verdict(json_file: Path | None, junit_file: Path | None) -> None:
         with whole_file(json_file, force=True) as part:
             part.write_text(json.dumps({"verdict": None, "exit_code": 2, "error": said}) + "\n")
     if junit_file:
-        suite, case = _suite("verdict", errors=1)
-        ElementTree.SubElement(case, "error", message=said)
-        with whole_file(junit_file, force=True) as part:
-            ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
+        _write_test(junit_file, "verdict", "error", said)
 
 
-def _suite(name: str, **counts: int) -> tuple[ElementTree.Element, ElementTree.Element]:
-    about = {"name": "cogniload gate", "tests": "1"} | {n: str(it) for n, it in counts.items()}
+def _write_test(out: Path, name: str, kind: str, message: str, output: str = "") -> None:
+    """Write a JUnit file of one test, which has a failure or an error if there is a message."""
+    about = {"name": "cogniload gate", "tests": "1", f"{kind}s": str(int(message != ""))}
     suite = ElementTree.Element("testsuite", about)
-    return suite, ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
+    case = ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
+    if message:
+        ElementTree.SubElement(case, kind, message=message)
+    if output:
+        ElementTree.SubElement(case, "system-out").text = output
+    with whole_file(out, force=True) as part:
+        ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
 
 
 def write_json(out: Path, found: Gate, flips: Flips) -> None:
@@ -89,11 +93,7 @@ def write_json(out: Path, found: Gate, flips: Flips) -> None:
 def write_junit(out: Path, found: Gate, flips: Flips) -> None:
     """Write a verdict as a JUnit file of one test, which fails unless the verdict is "no worse"."""
     name = f"no worse by more than {found.margin:g} points"
-    suite, case = _suite(name, failures=int(found.exit_code > 0))
-    if found.exit_code:
-        ElementTree.SubElement(case, "failure", message=found.lines[0])
+    why = found.lines[0] if found.exit_code else ""
     listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
     lines = show_controls("\n".join([*found.lines, *listed]))
-    ElementTree.SubElement(case, "system-out").text = lines
-    with whole_file(out, force=True) as part:
-        ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
+    _write_test(out, name, "failure", why, lines)

@@ -1,6 +1,5 @@
 """The files that lm-eval and Inspect write: where samples are, and what a line of them says."""
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -8,8 +7,6 @@ from cogniload_analysis.samples import inspect_logs
 from cogniload_gen import files
 from cogniload_gen import sample as lm_eval_samples
 from cogniload_gen.sample import SAMPLES_NAME, Sample
-
-UNKNOWN_DATE = "1970-01-01T00:00:00+00:00"
 
 
 def find_samples(path: Path) -> list[Path]:
@@ -34,12 +31,6 @@ def split_name(file: Path) -> tuple[str, str]:
     if match is None:
         raise ValueError(f"a samples file must be named samples_TASK_DATE.jsonl, got {file.name}")
     return match["task"], match["date"]
-
-
-def to_utc(date: str) -> str:
-    """Return the date in a file's name by ISO 8601; lm-eval doesn't say the time zone."""
-    match = re.match(r"(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)", date)
-    return f"{match[1]}:{match[2]}:{match[3]}+00:00" if match else UNKNOWN_DATE
 
 
 def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:
