@@ -12,19 +12,8 @@ from scipy.stats import norm
 
 from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.compare import paired as statistics
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import (
-    MISSING,
-    Columns,
-    Table,
-    form,
-    p_value,
-    percent,
-    points,
-    points_interval,
-    set_number,
-    text,
-)
 from cogniload_analysis.display.verdict import MUCH_CUT, show_level
 from cogniload_analysis.frame import Load, adaptive_models
 from cogniload_analysis.stats import CONFIDENCE
@@ -51,50 +40,49 @@ FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a fac
 def _show_difference(value: float, scale: object) -> str:
     """Set a difference of measures; one of ECL50 is a factor."""
     if not np.isfinite(value):
-        return set_number(value, 0)
+        return tb.set_number(value, 0)
     return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
 
 
 def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
     if np.isnan(difference):
-        return MISSING
+        return tb.MISSING
     return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
 
 
 def _show_beside(difference: float, p: float) -> str:
-    points = f"{100 * difference + 0.0:+.1f}"
-    return points if p < statistics.SIGNIFICANT else f"({points})"
+    apart = f"{100 * difference + 0.0:+.1f}"
+    return apart if p < statistics.SIGNIFICANT else f"({apart})"
 
 
 def _show_puzzles(first: int, second: int) -> str:
     return str(first) if first == second else f"{first} and {second}"
 
 
-PAIR: Columns = {"first, second": ("Runs", "{} − {}".format)}
-P_VALUES: Columns = {"p": ("p", p_value), "p_holm": ("p (Holm)", p_value)}
-SHARES: Columns = {
+PAIR: tb.Columns = {"first, second": ("Runs", "{} − {}".format)}
+SHARES: tb.Columns = {
     "first_puzzles, second_puzzles": ("Puzzles", _show_puzzles),
-    "first_share": ("First [%]", percent),
-    "second_share": ("Second [%]", percent),
-    "difference": ("Difference", points(1)),
-    "low, high": ("95 % interval", points_interval(1)),
-    **P_VALUES,
+    "first_share": ("First [%]", tb.percent),
+    "second_share": ("Second [%]", tb.percent),
+    "difference": ("Difference", tb.points(1)),
+    "low, high": ("95 % interval", tb.points_interval(1)),
+    **tb.P_VALUES,
     "method": "Method",
 }
-MATRIX: Columns = {
+MATRIX: tb.Columns = {
     "number, first": ("Model", "{}. {}".format),
     "column": ("Against", "{}.".format),
     "difference, p_holm": ("Difference", _show_beside),
 }
-FITS: Columns = {
+FITS: tb.Columns = {
     **PAIR,
     "condition": "At",
     "measure": "Measure",
-    "first_value": ("First", form("{:.4g}")),
-    "second_value": ("Second", form("{:.4g}")),
+    "first_value": ("First", tb.form("{:.4g}")),
+    "second_value": ("Second", tb.form("{:.4g}")),
     "difference, scale": ("Difference", _show_difference),
     "difference, low, high, scale": ("95 % interval", _show_interval),
-    **P_VALUES,
+    **tb.P_VALUES,
     "method": "Method",
     "note": "Note",
 }
@@ -139,7 +127,7 @@ class Comparison:
             sentences += _say_measures(measures) if len(measures) else []
         return sentences
 
-    def tables(self, prefix: str = "") -> list[Table]:
+    def tables(self, prefix: str = "") -> list[tb.Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
         loads = {load.name: load for load in self.loads}
 
@@ -147,11 +135,11 @@ class Comparison:
             return show_level(loads[name], level) if name else ""
 
         shares = {**PAIR, "load, level": ("At", show), **SHARES}
-        accuracy = Table(f"{prefix}comparison", self.accuracy, ACCURACY_CAPTION, shares)
-        fits = Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS)
+        accuracy = tb.Table(f"{prefix}comparison", self.accuracy, ACCURACY_CAPTION, shares)
+        fits = tb.Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS)
         return [table for table in (accuracy, fits) if len(table.data)]
 
-    def matrix(self, models: Sequence[str], prefix: str = "") -> Table:
+    def matrix(self, models: Sequence[str], prefix: str = "") -> tb.Table:
         """Return the differences in accuracy of each two of the models, as a table of pairs."""
         one = self.overall[["first", "second", "difference", "p_holm"]]
         other = one.rename(columns={"first": "second", "second": "first"})
@@ -161,7 +149,7 @@ class Comparison:
             for name in ("first", "second")
         )
         both = both.sort_values(["number", "column"], ignore_index=True)
-        return Table(f"{prefix}matrix", both, MATRIX_CAPTION, MATRIX, wide=True, heat=True)
+        return tb.Table(f"{prefix}matrix", both, MATRIX_CAPTION, MATRIX, wide=True, heat=True)
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""
@@ -347,7 +335,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
         )
     elif row["left_out"]:
         counts += f"; {row['left_out']:,} that only one answered are left out"
-    ends = points_interval(1)(row["low"], row["high"])
+    ends = tb.points_interval(1)(row["low"], row["high"])
     source = f"95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {counts}"
     more = "more" if row["difference"] >= 0 else "fewer"
     solved = f"{first} solves {apart:.1f} points {more} than {second}"
@@ -387,14 +375,14 @@ def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
     if differs[0] != differs[1]:
         which = f"Only the accuracy {'with' if differs[0] else 'without'} cut responses differs"
     apart, ends = 100 * row["uncut_difference"], (row["uncut_low"], row["uncut_high"])
-    source = f"95 % interval {points_interval(1)(*ends)} points, p {_equals(row['uncut_p'])}"
+    source = f"95 % interval {tb.points_interval(1)(*ends)} points, p {_equals(row['uncut_p'])}"
     yield f"Overflow: a limit cut {shares}."
     more = "more" if apart >= 0 else "fewer"
     yield f"{which}: without them, {first} solves {abs(apart):.1f} points {more} ({source})."
 
 
 def _equals(p: float) -> str:
-    return p_value(p) if p < 0.001 else f"= {p:.3f}"
+    return tb.p_value(p) if p < 0.001 else f"= {p:.3f}"
 
 
 def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
@@ -405,7 +393,7 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
         size = f"{row['difference']:.2f} times"
         if row["scale"] != "ratio":
             size = f"{abs(row['difference']):.3g} {'above' if row['difference'] > 0 else 'below'}"
-        where = f" ({condition})" if (condition := text(row["condition"])) else ""
+        where = f" ({condition})" if (condition := tb.text(row["condition"])) else ""
         yield (
             f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']} "
             f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."

@@ -4,19 +4,10 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
-from cogniload_analysis.display.tables import (
-    ACCURACY,
-    Table,
-    accuracy_columns,
-    accuracy_table,
-    count_outcomes,
-    describe_tokens,
-    percent,
-    tokens,
-)
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
@@ -90,7 +81,7 @@ def describe_verdict(
 
 def errors_section(frame: pd.DataFrame) -> Section:
     """Return the section on outcomes and tokens, and the accuracy by N."""
-    table = Table(
+    table = tb.Table(
         "factor_responses",
         response_table(frame),
         "Accuracy with its 95 % Wilson interval, outcomes, and tokens as mean[90th percentile] of "
@@ -98,19 +89,19 @@ def errors_section(frame: pd.DataFrame) -> Section:
         {
             **CONDITIONS,
             "responses": "Responses",
-            **ACCURACY,
-            "acc_uncut": ("Acc, uncut [%]", percent),
-            "overflow": ("Overflow [%]", percent),
+            **tb.ACCURACY,
+            "acc_uncut": ("Acc, uncut [%]", tb.percent),
+            "overflow": ("Overflow [%]", tb.percent),
             **{outcome.value: outcome.value for outcome in FactorOutcome},
-            "prompt_tokens_mean, prompt_tokens_p90": ("Prompt", tokens),
-            "response_tokens_mean, response_tokens_p90": ("Output", tokens),
+            "prompt_tokens_mean, prompt_tokens_p90": ("Prompt", tb.tokens),
+            "response_tokens_mean, response_tokens_p90": ("Output", tb.tokens),
         },
     )
-    by_N = Table(
+    by_N = tb.Table(
         "factor_accuracy_by_N",
-        accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE),
+        tb.accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE),
         "Accuracy by N, with the 95 % Wilson interval.",
-        accuracy_columns(LOADS),
+        tb.accuracy_columns(LOADS),
     )
     behind = Section("Accuracy by N", [by_N], folded=True)
     return Section("Errors and tokens", [table, behind], "errors", folded=True)
@@ -118,12 +109,12 @@ def errors_section(frame: pd.DataFrame) -> Section:
 
 def response_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy, outcomes and tokens, by model, suite, context and noise."""
-    counts = count_outcomes(frame, *CONDITION)
+    counts = tb.count_outcomes(frame, *CONDITION)
     responses = counts.sum(axis=1)
     low, high = wilson_interval(counts["correct"], responses)
     shares = pd.DataFrame({"accuracy": counts["correct"] / responses, "low": low, "high": high})
     of_condition = frame.groupby([*CONDITION], observed=True)
     shares["acc_uncut"] = of_condition["acc_uncut"].mean()
     shares["overflow"] = of_condition["ending"].agg(lambda ending: (ending == CUT).mean())
-    told = counts.assign(responses=responses).join([shares, describe_tokens(frame, *CONDITION)])
+    told = counts.assign(responses=responses).join([shares, tb.describe_tokens(frame, *CONDITION)])
     return told.reset_index()

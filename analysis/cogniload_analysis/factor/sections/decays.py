@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import (
     MOST_WITH_ENDS,
     Figure,
@@ -14,16 +15,6 @@ from cogniload_analysis.display.figures import (
     Series,
     Values,
     set_whole,
-)
-from cogniload_analysis.display.tables import (
-    MISSING,
-    Columns,
-    Table,
-    interval,
-    number,
-    percent,
-    set_number,
-    text,
 )
 from cogniload_analysis.factor.decay import (
     CONDITION,
@@ -75,20 +66,20 @@ def decay_table(decays: Decays, least_squares: Decays) -> pd.DataFrame:
 
 def mark_n_eff(n_eff: float, cdo: float) -> str:
     """Set an N_eff, with a dagger if it has no meaning, as the paper prints it all the same."""
-    return set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
+    return tb.set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
 
 
 def percent_of_fit(share: float, cdf: float) -> str:
     """Set a share that a fit knows in percent; a dash where there is no fit."""
-    return MISSING if math.isnan(cdf) else percent(share)
+    return tb.MISSING if math.isnan(cdf) else tb.percent(share)
 
 
-N_EFF: Columns = {"N_eff, CDO": ("Neff", mark_n_eff)}
+N_EFF: tb.Columns = {"N_eff, CDO": ("Neff", mark_n_eff)}
 
 
-def tabulate_fits(fits: pd.DataFrame) -> Table:
+def tabulate_fits(fits: pd.DataFrame) -> tb.Table:
     """Return the table of the fits, from its raw numbers."""
-    return Table(
+    return tb.Table(
         "factor_decay",
         fits,
         "Complexity decay by the likelihood: ln(accuracy) = CDF × N + CDO over a window of N, "
@@ -98,23 +89,23 @@ def tabulate_fits(fits: pd.DataFrame) -> Table:
         "is not positive.",
         {
             **CONDITIONS,
-            "mean_accuracy": ("Mean acc", number(3)),
-            "CDF": ("CDF", number(4)),
-            "CDF_low, CDF_high": ("CDF, 95 %", interval(4)),
-            "CDO": ("CDO", number(3)),
-            "CDO_low, CDO_high": ("CDO, 95 %", interval(3)),
+            "mean_accuracy": ("Mean acc", tb.number(3)),
+            "CDF": ("CDF", tb.number(4)),
+            "CDF_low, CDF_high": ("CDF, 95 %", tb.interval(4)),
+            "CDO": ("CDO", tb.number(3)),
+            "CDO_low, CDO_high": ("CDO, 95 %", tb.interval(3)),
             **N_EFF,
-            "N_eff_low, N_eff_high": ("Neff, 95 %", interval(2)),
+            "N_eff_low, N_eff_high": ("Neff, 95 %", tb.interval(2)),
             "first_N, last_N": (
                 "Window",
-                lambda first, last: MISSING if math.isnan(first) else f"{first:g}–{last:g}",
+                lambda first, last: tb.MISSING if math.isnan(first) else f"{first:g}–{last:g}",
             ),
             "floor, CDF": ("Floor [%]", percent_of_fit),
             "lapses, CDF": ("Lapses [%]", percent_of_fit),
-            "paper_CDF": ("CDF, LS", number(4)),
-            "paper_CDO": ("CDO, LS", number(3)),
+            "paper_CDF": ("CDF, LS", tb.number(4)),
+            "paper_CDO": ("CDO, LS", tb.number(3)),
             "paper_N_eff, paper_CDO": ("Neff, LS", mark_n_eff),
-            "problem, note": ("Note", lambda problem, note: text(problem) or text(note)),
+            "problem, note": ("Note", lambda problem, note: tb.text(problem) or tb.text(note)),
         },
     )
 
