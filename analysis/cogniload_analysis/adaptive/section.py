@@ -1,7 +1,7 @@
 """Adaptive runs in the report: found in the samples, estimated again, and shown."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,7 @@ def run_row(run: AdaptiveRun) -> dict[str, Any]:
     }
 
 
-def say_run(row: Mapping[Any, Any]) -> list[str]:
+def say_run(row: Mapping[str, Any]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding."""
     chose = f"An adaptive design chose these {row['n']:,} puzzles, towards {row['wanted']}"
     stop = "The samples end before it had a reason to stop."
@@ -108,20 +108,21 @@ def say_run(row: Mapping[Any, Any]) -> list[str]:
     return [f"{chose} with at most {row['budget']:,}.", stop, *flags]
 
 
-def runs_section(
-    table: pd.DataFrame,
+def runs_sections(
+    rows: Sequence[Mapping[str, Any]],
     columns: Columns,
     name: str,
-    figures: Sequence[Figure],
-    title: Callable[[Mapping[Any, Any]], str],
-) -> Section:
-    """Return the section on adaptive runs, by rows of `run_row`; a figure each.
+    figures: Iterable[tuple[str, Figure]],
+) -> list[Section]:
+    """Return the section on adaptive runs, by rows of `run_row`; none without runs.
 
-    `columns` say whose a run is; `title` takes its row.
+    `columns` say whose a run is; `figures` are a title and a figure of each.
     """
+    if not rows:
+        return []
     parts = [
-        Section(title(row), [say_run(row), figure])
-        for row, figure in zip(table.to_dict("records"), figures, strict=True)
+        Section(title, [say_run(row), figure])
+        for row, (title, figure) in zip(rows, figures, strict=True)
     ]
     columns = {
         **columns,
@@ -131,8 +132,9 @@ def runs_section(
         "budget": ("Budget", thousands),
         "stopped": "Stopped",
     }
-    runs = Table(name, table, "Adaptive runs: what was asked for, and what was found.", columns)
-    return Section("Adaptive runs", [*parts, runs], "adaptive-runs", folded=True)
+    caption = "Adaptive runs: what was asked for, and what was found."
+    runs = Table(name, pd.DataFrame(rows), caption, columns)
+    return [Section("Adaptive runs", [*parts, runs], "adaptive-runs", folded=True)]
 
 
 def curve_panel(

@@ -4,10 +4,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive.drift import question_drift
+from cogniload_analysis.adaptive.section import run_row, runs_sections
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, fit_run
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
-from cogniload_analysis.cogniload.sections.adaptive import adaptive_section, find_runs
+from cogniload_analysis.cogniload.sections.adaptive import draw_run, find_runs
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
@@ -23,6 +24,7 @@ from cogniload_analysis.cogniload.sections.ranking import (
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
+from cogniload_analysis.display.tables import MODEL
 from cogniload_analysis.display.verdict import MUCH_CUT
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 
@@ -53,7 +55,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     legible = 0 < len(curved) <= MOST_IN_A_FIGURE
     figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
     breaking, first_errors = breaks_section(frame, names, drawn=not many)
-    adaptive, curves = adaptive_section(adaptive_runs, names)
+    curves = {model: draw_run(model, names[model], run) for model, run in adaptive_runs.items()}
     ranking = ranking_table(glms, capacities)
     shares = ending_table(frame).set_index("model")["cut_share"]
     lenient = {
@@ -73,7 +75,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         *accuracy_sections(frame, link="Accuracy" if curved else ""),
         breaking,
         thresholds_section(frame, runs, fitted, capacities, notes, fits),
-        *adaptive,
+        *runs_sections([*map(run_row, adaptive_runs.values())], MODEL, "adaptive", curves.items()),
         ranking_section(ranking),
         *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),

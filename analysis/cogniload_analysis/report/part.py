@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -48,11 +48,11 @@ class Part:
     analysis: Analysis
     header: str
     verdicts: Sequence[Verdict]
-    overview: Sequence[tb.Table | Figure]
     sections: Sequence[Section]
-    warnings: Sequence[str]
-    cells: pd.DataFrame
-    responses: Sequence[Sequence[str]]
+    overview: Sequence[tb.Table | Figure] = ()
+    warnings: Sequence[str] = ()
+    cells: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"model": []}))
+    responses: Sequence[Sequence[str]] = ()
 
     @property
     def tables(self) -> dict[str, tb.Table]:
@@ -85,14 +85,17 @@ def build_part(
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
     alone = [*everything["model"].cat.categories.difference(frame["model"].cat.categories)]
+    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
     if frame.empty:
-        return _part_of_twins(analysis, everything, runs, alone)
+        verdicts = [_say_twins(model, everything) for model in alone]
+        run = Section("What was run", [shown], "what-was-run", folded=True)
+        sections = [*repair_sections(everything, analysis), run]
+        return Part(analysis, describe_runs(runs, runs), verdicts, sections)
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
     explained = explain_models(everything)
     repeats = frame.groupby("model", observed=True)["repeats"].unique().explode()
     said = [*say_runs(once), *(f"{model}: {it}." for model, it in repeats.items() if it)]
-    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
     sections = [
         *why_sections(explained, analysis),
         *repair_sections(everything, analysis),
@@ -121,31 +124,13 @@ def build_part(
     )
 
 
-def _part_of_twins(
-    analysis: Analysis, frame: pd.DataFrame, runs: pd.DataFrame, models: Sequence[str]
-) -> Part:
-    """Return the part of a report on twins whose puzzles are elsewhere."""
+def _say_twins(model: str, frame: pd.DataFrame) -> Verdict:
+    """Return what a report says of a model with twins whose puzzles are elsewhere."""
     folders = [Path(file).parents for file in frame["file"].unique()]
     run = next((at.parent for above in folders for at in above if at.name in OF_WHY), "RUN")
     command = f"cogniload report {shlex.quote(str(run))} --out {shlex.quote(f'{run}/report')}"
     shows = f"The report of the run that they belong to shows the cause: {command}"
-    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
-    return Part(
-        analysis=analysis,
-        header=describe_runs(runs, runs),
-        verdicts=[
-            Verdict(model, f"{TWINS_ALONE[0].upper()}{TWINS_ALONE[1:]}.", [shows])
-            for model in models
-        ],
-        overview=[],
-        sections=[
-            *repair_sections(frame, analysis),
-            Section("What was run", [shown], "what-was-run", folded=True),
-        ],
-        warnings=[],
-        cells=pd.DataFrame({"model": []}),
-        responses=[],
-    )
+    return Verdict(model, f"{TWINS_ALONE[0].upper()}{TWINS_ALONE[1:]}.", [shows])
 
 
 def example_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:

@@ -1,4 +1,4 @@
-"""CogniLoad's adaptive runs: found, drawn along each load, and said."""
+"""CogniLoad's adaptive runs: found, and drawn along each load."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,20 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.section import (
-    AdaptiveRun,
-    curve_panel,
-    find_run,
-    run_row,
-    runs_section,
-    told_frame,
-)
+from cogniload_analysis.adaptive.section import AdaptiveRun, curve_panel, find_run, told_frame
 from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.display.figures import FAINT, Figure, Panel
-from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import MODEL
 
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 MOST_TICKS = 7
@@ -36,28 +27,10 @@ def find_runs(responses: Mapping[str, pd.DataFrame]) -> dict[str, AdaptiveRun]:
     return {model: run for model, run in found.items() if run}
 
 
-def adaptive_section(
-    runs: Mapping[str, AdaptiveRun], names: Mapping[str, str]
-) -> tuple[list[Section], dict[str, Figure]]:
-    """Return the section on adaptive runs, if there are any, and the figures of their curves.
-
-    `runs` are by model, and `names` the ends of its figures' names.
-    """
-    if not runs:
-        return [], {}
-    figures = {
-        model: Figure(
-            f"adaptive_{names[model]}",
-            f"Accuracy of {model} along each load, at the puzzles of its adaptive run.",
-            run_panels(run),
-        )
-        for model, run in runs.items()
-    }
-    table = pd.DataFrame(map(run_row, runs.values()))
-    section = runs_section(
-        table, MODEL, "adaptive", [*figures.values()], lambda row: str(row["model"])
-    )
-    return [section], figures
+def draw_run(model: str, name: str, run: AdaptiveRun) -> Figure:
+    """Draw the curves of a model's run over the measured accuracy; `name` ends its name."""
+    caption = f"Accuracy of {model} along each load, at the puzzles of its adaptive run."
+    return Figure(f"adaptive_{name}", caption, run_panels(run))
 
 
 def run_panels(run: AdaptiveRun) -> list[Panel]:

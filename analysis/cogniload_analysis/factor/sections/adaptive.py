@@ -1,6 +1,5 @@
 """FACTOR's adaptive runs, one for each model and context: found, drawn by N, and said."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ from cogniload_analysis.adaptive.section import (
     curve_panel,
     find_run,
     run_row,
-    runs_section,
+    runs_sections,
     told_frame,
 )
 from cogniload_analysis.display.figures import Figure, set_whole
@@ -33,12 +32,13 @@ COLUMNS: Columns = {
 
 def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section on adaptive runs, if there are any."""
-    runs = find_runs(frame)
-    if not runs:
-        return []
-    figures = [draw_run(number, run) for number, run in enumerate(runs, start=1)]
-    table = pd.DataFrame([_row(run) for run in runs])
-    return [runs_section(table, COLUMNS, "factor_adaptive", figures, _title)]
+    rows, figures = [], []
+    for number, run in enumerate(find_runs(frame), start=1):
+        rows.append(row := _row(run))
+        context = show_context(row["context"])
+        title = f"{row['model']}, {row['suite']} suite, context {context}"
+        figures.append((title, draw_run(number, run)))
+    return runs_sections(rows, COLUMNS, "factor_adaptive", figures)
 
 
 def find_runs(frame: pd.DataFrame) -> list[AdaptiveRun]:
@@ -59,10 +59,6 @@ def _row(run: AdaptiveRun) -> dict[str, Any]:
         at = getattr(run.estimate, name)
         row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
     return row
-
-
-def _title(row: Mapping[Any, Any]) -> str:
-    return f"{row['model']}, {row['suite']} suite, context {show_context(row['context'])}"
 
 
 def draw_run(number: int, run: AdaptiveRun) -> Figure:
