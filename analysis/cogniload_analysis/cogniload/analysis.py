@@ -4,13 +4,7 @@ import pandas as pd
 
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.cogniload.loads import (
-    LOADS,
-    MEANINGS,
-    NEEDLES,
-    describe_load,
-    read_loads,
-)
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, describe_load, read_loads
 from cogniload_analysis.cogniload.report import report_cogniload
 from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break, find_needles
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds

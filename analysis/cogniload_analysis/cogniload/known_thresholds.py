@@ -16,12 +16,7 @@ from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.glm import LoadGLM, fit_soundly
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.thresholds import (
-    UNKNOWN,
-    LoadMeans,
-    Threshold,
-    Thresholds,
-)
+from cogniload_analysis.cogniload.thresholds import UNKNOWN, LoadMeans, Threshold, Thresholds
 from cogniload_analysis.matters import is_at_chance, load_effects
 
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}

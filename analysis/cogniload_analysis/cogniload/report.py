@@ -12,7 +12,6 @@ from cogniload_analysis.cogniload.sections.adaptive import draw_run, find_runs
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
-from cogniload_analysis.cogniload.sections.effort import effort_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
 from cogniload_analysis.cogniload.sections.ranking import (
     describe_verdict,
@@ -79,8 +78,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         ranking_section(ranking),
         *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),
-        *effort_sections(frame, capacities),
-        *budgets_sections(frame),
+        *budgets_sections(frame, capacities),
         errors_section(frame),
     ]
     return Findings(sections, verdicts, [runs, *([] if many else figures[:1])])

@@ -11,13 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.compare.paired import Difference, compare_means
-from cogniload_analysis.compare.why import (
-    FAILED,
-    SOLVED,
-    Effect,
-    compare_changes,
-    count_repeats,
-)
+from cogniload_analysis.compare.why import FAILED, SOLVED, Effect, compare_changes, count_repeats
 from cogniload_analysis.samples.runs import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN

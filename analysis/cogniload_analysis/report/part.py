@@ -15,12 +15,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
 from cogniload_analysis.frame import Load
-from cogniload_analysis.report.examples import (
-    FAILURES,
-    SUCCESSES,
-    list_responses,
-    pick_responses,
-)
+from cogniload_analysis.report.examples import FAILURES, SUCCESSES, list_responses, pick_responses
 from cogniload_analysis.report.why import add_causes, explain_models, repair_sections, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits

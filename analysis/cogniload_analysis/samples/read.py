@@ -17,13 +17,7 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import read_count
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import find_samples, locate, read_samples
-from cogniload_analysis.samples.runs import (
-    Run,
-    describe_run,
-    is_repeated,
-    name_runs,
-    say_repeats,
-)
+from cogniload_analysis.samples.runs import Run, describe_run, is_repeated, name_runs, say_repeats
 from cogniload_analysis.samples.stop_reasons import CUT, ENDINGS, describe_ending
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls

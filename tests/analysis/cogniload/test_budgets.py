@@ -6,7 +6,11 @@ import pytest
 
 from cogniload_analysis import budget_curve
 from cogniload_analysis.cogniload.known_thresholds import fit_run
-from cogniload_analysis.cogniload.sections.effort import effort_sections, effort_table, find_budget
+from cogniload_analysis.cogniload.sections.budgets import (
+    budgets_sections,
+    effort_table,
+    find_budget,
+)
 from cogniload_analysis.samples.stop_reasons import CUT, ENDED
 from cogniload_analysis.stats import clustered_interval, wilson_interval
 
@@ -124,7 +128,8 @@ def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
     assert rows.loc["planned", "ECL50"] > rows.loc["planned", "stopped_ECL50"]
     needed = (whole["N"] * whole["rho"]).sum()
     assert rows.loc["planned", "tokens_per_needle"] == pytest.approx(shorter.sum() / needed)
-    assert effort_sections(frame, capacities)
+    (section,) = budgets_sections(frame, capacities)
+    assert section.content[-1].heading == "What tokens buy"
 
 
 @pytest.mark.parametrize("mean", [1, 57.5, 300, 700])

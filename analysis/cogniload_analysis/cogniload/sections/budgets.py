@@ -1,14 +1,23 @@
-"""Accuracy as a function of the response budget, from the token counts of a run that has ended."""
+"""Accuracy by the tokens of responses: within a budget, and of one model at several efforts.
 
-from collections.abc import Sequence
+A model that plans for its budget solves more than its longest responses would, had they been
+stopped at the same tokens.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.known_thresholds import fit_run
+from cogniload_analysis.cogniload.sections.thresholds import CROSSING, name_ends, show_threshold
+from cogniload_analysis.compare.paired import compare_means
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import Figure, Panel, series_by_model
-from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.figures import Figure, Panel, Series, series_by_model
+from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import CUT
 from cogniload_analysis.stats import clustered_interval
@@ -32,13 +41,20 @@ COLUMNS: tb.Columns = {
 }
 
 
-def budgets_sections(frame: pd.DataFrame) -> list[Section]:
-    """Return the section; none where no model's curve has several budgets."""
-    curves = budget_curve(frame)
-    if curves.empty or not curves["model"].duplicated().any():
-        return []
-    content = [draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
-    return [Section("Response budgets", content, "response-budgets", folded=True)]
+def budgets_sections(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> list[Section]:
+    """Return the section on budgets and efforts.
+
+    None where no model's curve has several budgets, nor several runs of the same puzzles.
+    """
+    curves, efforts = budget_curve(frame), effort_table(frame, capacities)
+    content: list[Content] = []
+    if len(curves) and curves["model"].duplicated().any():
+        content += [draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
+    if len(efforts):
+        beside = [draw_effort(efforts), tb.Table("effort", efforts, EFFORT_CAPTION, EFFORT)]
+        content.append(Section("What tokens buy", beside, "what-tokens-buy"))
+    section = Section("Response budgets", content, "response-budgets", folded=True)
+    return [section] if content else []
 
 
 def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> pd.DataFrame:
@@ -111,3 +127,121 @@ def draw_budgets(curves: pd.DataFrame) -> Figure:
         "it counts as right."
     )
     return Figure("budgets", caption, [panel])
+
+
+# --- What tokens buy ---
+
+MOST_RUNS = 12
+"""More runs of the same puzzles are compared by the first screen alone."""
+
+EFFORT_CAPTION = (
+    "Runs of a model on the same puzzles by the tokens that they spend. “Stopped there”: what the "
+    "run with the longest responses would solve, had each been stopped at a budget that spends as "
+    "many. A difference above 0 shows that the model plans for its budget."
+)
+SHOW_ECL50 = partial(show_threshold, CROSSING, "ECL50")
+EFFORT: tb.Columns = {
+    **tb.MODEL,
+    "tokens": ("Tokens a response", tb.thousands),
+    "tokens_per_needle": ("a needed statement", tb.number(1)),
+    "accuracy": ("Acc [%]", tb.percent),
+    "stopped": ("Stopped there [%]", tb.percent),
+    "difference": ("Difference", tb.points(1)),
+    "difference_low, difference_high": ("95 % interval", tb.points_interval(1)),
+    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", SHOW_ECL50),
+    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", SHOW_ECL50),
+}
+
+
+def effort_table(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> pd.DataFrame:
+    """Return a row for each run of puzzles that several runs of a model answered, by tokens spent.
+
+    `tokens` is the mean of a response, `tokens_per_needle` that over the statements that concern
+    the person of interest. `accuracy`, `low` and `high` are the run's (clustered by puzzle),
+    `stopped` that of the run with the longest responses of the same puzzles, each stopped at the
+    budget that spends as many tokens; `difference` is the first less the second. `ECL50` and
+    `stopped_ECL50`, with their ends, are crossings; `min_tested` and `max_tested` are ends of N.
+    """
+    known = frame[frame.groupby("model", observed=True)["response_tokens"].transform("count") > 0]
+    known = known.assign(response_tokens=known["response_tokens"].fillna(0))
+    runs = {str(model): rows for model, rows in known.groupby("model", observed=True)}
+    alike: dict[tuple[str, frozenset[str]], list[str]] = {}
+    for model, rows in runs.items():
+        base = str(rows["base_model"].iloc[0]) if "base_model" in rows else ""
+        alike.setdefault((base, frozenset(rows["id"])), []).append(model)
+    described = []
+    for models in alike.values():
+        if 1 < len(models) <= MOST_RUNS:
+            means = {model: runs[model]["response_tokens"].mean() for model in models}
+            order = sorted(models, key=means.__getitem__)
+            described += [
+                {"model": model, "tokens": means[model], "of": order[-1]}
+                | _beside(runs[model], runs[order[-1]], capacities[model])
+                for model in order
+            ]
+    return pd.DataFrame(described)
+
+
+def _beside(run: pd.DataFrame, longest: pd.DataFrame, capacity: Capacity) -> dict[str, Any]:
+    budget = find_budget(longest["response_tokens"].to_numpy(), run["response_tokens"].mean())
+    stopped = longest.assign(
+        correct=longest["correct"].astype(bool) & (longest["response_tokens"] <= budget)
+    )
+    own, other = (
+        rows.groupby("id", observed=True)["correct"].mean().astype(float) for rows in (run, stopped)
+    )
+    difference = compare_means((own - other).to_numpy())
+    low, high = clustered_interval(own.to_numpy())
+    other_capacity = capacity if run is longest else fit_run(stopped)[1]
+    least, most = capacity.asked_N
+    return {
+        "tokens_per_needle": run["response_tokens"].sum() / run["needles"].sum(),
+        "accuracy": own.mean(),
+        "low": low,
+        "high": high,
+        "stopped": other.mean(),
+        "difference": difference.value,
+        "difference_low": difference.low,
+        "difference_high": difference.high,
+        **name_ends("ECL50", capacity.ECL50),
+        **name_ends("stopped_ECL50", other_capacity.ECL50),
+        "min_tested": least,
+        "max_tested": most,
+    }
+
+
+def find_budget(tokens: np.ndarray, mean: float) -> float:
+    """Return the budget at which responses, stopped there, have a mean number of tokens."""
+    ends = np.concatenate([[0], np.sort(tokens)])
+    longer = np.arange(len(tokens), 0, -1)  # the responses that a little more budget lengthens
+    means = np.cumsum([0, *np.diff(ends) * longer]) / len(tokens)
+    return round(float(np.interp(mean, means, ends)), 6)  # no response is stopped by an ulp
+
+
+def draw_effort(table: pd.DataFrame) -> Figure:
+    """Draw accuracy and ECL50 against the tokens spent, beside what truncation alone predicts."""
+
+    def finish(axes: Any) -> None:
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+
+    panels = []
+    for label, value, low, high in (
+        ("Accuracy", "accuracy", "low", "high"),
+        ("ECL50 (statements)", "ECL50", "ECL50_low", "ECL50_high"),
+    ):
+        drawn = table.copy()
+        if value == "ECL50":  # what lies beyond the puzzles has no place
+            inside = table["ECL50"].between(table["min_tested"], table["max_tested"])
+            drawn[[value, low, high]] = drawn[[value, low, high]].where(inside)
+        other = "stopped" if value == "accuracy" else "stopped_ECL50"
+        series = series_by_model(drawn, "tokens", value, low, high) + [
+            Series(f"{of}, stopped", rows["tokens"], rows[other], marked=False, dashed=True)
+            for of, rows in drawn.groupby("of", sort=False)
+        ]
+        panels.append(Panel(series, "Tokens a response", label, finish=finish))
+    caption = (
+        "Accuracy and ECL50 of runs of the same puzzles against the tokens that they spend, with "
+        "95 % intervals; dashed, what truncation alone predicts from the longest responses."
+    )
+    return Figure("effort", caption, panels)

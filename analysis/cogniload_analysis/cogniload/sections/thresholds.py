@@ -28,11 +28,7 @@ from cogniload_analysis.cogniload.glm import (
 from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
-from cogniload_analysis.cogniload.thresholds import (
-    LoadMeans,
-    Threshold,
-    Thresholds,
-)
+from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
