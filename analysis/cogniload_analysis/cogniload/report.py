@@ -24,8 +24,6 @@ from cogniload_analysis.cogniload.sections.thresholds import draw_fit, threshold
 from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.display.tables import MODEL
-from cogniload_analysis.display.verdict import MUCH_CUT
-from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 
 # Models that a reader can tell apart in one of the paper's figures, which have 22.
 MOST_IN_A_FIGURE = 40
@@ -56,13 +54,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     breaking, first_errors = breaks_section(frame, names, drawn=not many)
     curves = {model: draw_run(model, names[model], run) for model, run in adaptive_runs.items()}
     ranking = ranking_table(glms, capacities)
-    shares = ending_table(frame).set_index("model")["cut_share"]
-    lenient = {
-        model: fit_run(rows.assign(correct=rows["correct"] | (rows["ending"] == CUT)))
-        for model, rows in responses.items()
-        if shares[model] > MUCH_CUT
-    }
-    overview = overview_table(frame, glms, capacities, ranking, lenient)
+    overview = overview_table(frame, glms, capacities, ranking)
     runs = tabulate_overview(overview)
     verdicts = []
     for row in overview.to_dict("records"):

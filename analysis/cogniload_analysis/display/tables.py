@@ -228,7 +228,7 @@ def accuracy_table(
     Columns: model, the loads, correct, responses, accuracy, low, high and, of puzzles with options,
     chance, the accuracy of guesses among them (all 0 to 1). CogniLoad's Appendix C.
     """
-    groups = frame.groupby(["model", *loads], observed=True)
+    groups = frame.groupby(["model", *loads], observed=True, dropna=False)
     table = groups["correct"].agg(correct="sum", responses="size").reset_index()
     low, high = wilson_interval(table["correct"], table["responses"], confidence)
     table = table.assign(accuracy=table["correct"] / table["responses"], low=low, high=high)

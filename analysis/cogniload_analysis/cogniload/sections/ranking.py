@@ -17,7 +17,12 @@ from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.glm import LoadGLM
-from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, projections, tested_ends
+from cogniload_analysis.cogniload.known_thresholds import (
+    AT_CHANCE,
+    fit_run,
+    projections,
+    tested_ends,
+)
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, describe_load
 from cogniload_analysis.cogniload.sections.thresholds import (
     CROSSING,
@@ -31,10 +36,11 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
 from cogniload_analysis.display.page import Section, Verdict
+from cogniload_analysis.display.verdict import MUCH_CUT
 from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.matters import breaking, load_effects
 from cogniload_analysis.published import published_table
-from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 from cogniload_analysis.stats import CONFIDENCE
 
 CROSSINGS_KNOWN = 8, 400
@@ -211,6 +217,8 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
 
 # --- The first screen ----------------------------------------------------------------------------
 
+MOST = "ECL50_most", "ECL50_most_high"
+
 REACH = 4
 """How far beyond the N of the puzzles, as a factor, a projection is printed."""
 
@@ -220,11 +228,8 @@ def overview_table(
     glms: Mapping[str, LoadGLM],
     capacities: Mapping[str, Capacity],
     ranking: pd.DataFrame,
-    lenient: Mapping[str, tuple[LoadGLM, Capacity]] | None = None,
 ) -> pd.DataFrame:
     """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
-
-    `lenient` are the fits of models as if all responses that a limit cut were right.
 
     Columns: rank and rank_worst (the 95 % interval of the rank among the models of the frame),
     model, correct, responses, accuracy, low, high (of 95 %; NaN for an adaptive run), chance,
@@ -235,7 +240,7 @@ def overview_table(
     projection at other loads than the paper's means), covers (the paper's loads), cut_share,
     acc_uncut (of the responses that no limit cut), acc_least and acc_most (if all cut ones are
     wrong, and right), ECL50_most and ECL50_most_high (if all are right; infinite where accuracy
-    then no longer falls with N, and NaN for a model not in `lenient`), breaks (the loads with
+    then no longer falls with N, and NaN unless a limit cut many), breaks (the loads with
     which accuracy falls, in words), response_tokens (mean), date (of the last run) and cost (of all
     responses; NaN unless the frame has it).
     Ranks compare projections, or crossings where a model has no projection. The highest rank comes
@@ -254,6 +259,7 @@ def overview_table(
     rows = []
     for row in tb.accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
         model = row["model"]
+        responses, cut_share = of_model.get_group(model), cut_shares[model]
         at = choose_threshold(glms[model], capacities[model])
         name = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
         its_own = np.isclose(at["ECL50"], ranked.loc[model, VALUES[name][0]])
@@ -266,10 +272,10 @@ def overview_table(
             | {"place": place, "place_worst": worst}
             | {"ranked": math.nan if math.isnan(place) else 1 + counts[name]}
             | {"covers": fit.covers_paper(glms[model].cells)}
-            | {"cut_share": cut_shares[model], "breaks": _name_breaking(of_model.get_group(model))}
+            | {"cut_share": cut_share, "breaks": _name_breaking(responses)}
             | facts.loc[model].to_dict()
             | scores.loc[model].to_dict()
-            | _most(at["meaning"], (lenient or {}).get(model))
+            | _most(at["meaning"], responses, cut_share)
         )
     table = pd.DataFrame(rows)
     own = ranked.loc[table["model"]]
@@ -304,17 +310,19 @@ def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:
     return row
 
 
-def _most(meaning: str, lenient: tuple[LoadGLM, Capacity] | None) -> dict[str, float]:
+def _most(meaning: str, frame: pd.DataFrame, cut: float) -> dict[str, float]:
     """Return ECL50 and its upper end by the fits as if all cut responses were right.
 
-    Infinite where accuracy then no longer falls with N, so that nothing bounds it.
+    Infinite where accuracy then no longer falls with N, so that nothing bounds it; NaN unless the
+    share of responses that a limit `cut` is large.
     """
-    if not lenient:
-        return {"ECL50_most": math.nan, "ECL50_most_high": math.nan}
-    glm, capacity = lenient
+    if not cut > MUCH_CUT:
+        return dict.fromkeys(MOST, math.nan)
+    right = frame["correct"] | (frame["ending"] == CUT)
+    glm, capacity = fit_run(frame.assign(correct=right))
     at = projections(glm).ECL50 if meaning == PROJECTION else capacity.ECL50
     ends = (math.inf if math.isnan(end) else end for end in (at.value, at.high))
-    return dict(zip(("ECL50_most", "ECL50_most_high"), ends, strict=True))
+    return dict(zip(MOST, ends, strict=True))
 
 
 def show_length(N: float, least_N: float, most_N: float) -> str:

@@ -9,12 +9,12 @@ import pandas as pd
 
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model, set_whole
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import ACCURACY, Table, number, percent
+from cogniload_analysis.display.tables import ACCURACY, Table, accuracy_table, number, percent
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import CONDITIONS
 from cogniload_analysis.frame import column
 from cogniload_analysis.samples.files import read_lines
-from cogniload_analysis.stats import wilson_interval
+from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row
 
@@ -71,11 +71,10 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     shortcuts = ["floor", *HOP_BASELINES]
     baselines = pd.DataFrame.from_dict(right, "index", columns=shortcuts)
     solved = frame[["correct", "hops", *CONDITION]].join(baselines.dropna(), how="inner")
-    groups = solved.groupby([*CONDITION, "hops"], observed=True, dropna=False)
-    table = groups["correct"].agg(correct="sum", responses="size")
-    low, high = wilson_interval(table["correct"], table["responses"])
-    table = table.assign(accuracy=table["correct"] / table["responses"], low=low, high=high)
-    return table.join(groups[shortcuts].mean()).reset_index()
+    by = [*CONDITION, "hops"]
+    table = accuracy_table(solved, *by[1:], confidence=CONFIDENCE)
+    means = solved.groupby(by, observed=True, dropna=False)[shortcuts].mean()
+    return table.assign(**means.reset_index(drop=True))
 
 
 def try_baselines(puzzle: Row) -> list[float]:
