@@ -7,19 +7,13 @@ from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.adaptive.section import run_row, runs_sections
 from cogniload_analysis.cogniload.known_thresholds import AT_CHANCE, fit_run
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.sections import ranking as first_screen
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
 from cogniload_analysis.cogniload.sections.adaptive import draw_run, find_runs
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
-from cogniload_analysis.cogniload.sections.ranking import (
-    describe_verdict,
-    overview_table,
-    ranking_section,
-    ranking_table,
-    tabulate_overview,
-)
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
@@ -53,21 +47,21 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
     breaking, first_errors = breaks_section(frame, names, drawn=not many)
     curves = {model: draw_run(model, names[model], run) for model, run in adaptive_runs.items()}
-    ranking = ranking_table(glms, capacities)
-    overview = overview_table(frame, glms, capacities, ranking)
-    runs = tabulate_overview(overview)
+    ranking = first_screen.ranking_table(glms, capacities)
+    overview = first_screen.overview_table(frame, glms, capacities, ranking)
+    runs = first_screen.tabulate_overview(overview)
     verdicts = []
     for row in overview.to_dict("records"):
         model = row["model"]
         figure = curves.get(model) or fits.get(model)
         error = first_errors.get(model, "")
-        verdicts.append(describe_verdict(row, responses[model], error, figure))
+        verdicts.append(first_screen.describe_verdict(row, responses[model], error, figure))
     sections = [
         *accuracy_sections(frame, link="Accuracy" if curved else ""),
         breaking,
         thresholds_section(frame, runs, fitted, capacities, notes, fits),
         *runs_sections([*map(run_row, adaptive_runs.values())], MODEL, "adaptive", curves.items()),
-        ranking_section(ranking),
+        first_screen.ranking_section(ranking),
         *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),
         *budgets_sections(frame, capacities),

@@ -5,14 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.section import (
-    AdaptiveRun,
-    curve_panel,
-    find_run,
-    run_row,
-    runs_sections,
-    told_frame,
-)
+from cogniload_analysis.adaptive import section
 from cogniload_analysis.display.figures import Figure, set_whole
 from cogniload_analysis.display.page import Section, name_file
 from cogniload_analysis.display.tables import Columns, form, percent
@@ -38,34 +31,34 @@ def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
         context = show_context(row["context"])
         title = f"{row['model']}, {row['suite']} suite, context {context}"
         figures.append((title, draw_run(number, run)))
-    return runs_sections(rows, COLUMNS, "factor_adaptive", figures)
+    return section.runs_sections(rows, COLUMNS, "factor_adaptive", figures)
 
 
-def find_runs(frame: pd.DataFrame) -> list[AdaptiveRun]:
+def find_runs(frame: pd.DataFrame) -> list[section.AdaptiveRun]:
     """Return the adaptive run of each condition whose responses are of one."""
     runs = []
     for condition, rows in by_condition(frame):
         about = dict(zip(CONDITION, condition, strict=True))
         kinds = {"published": partial(DecayDesign, suite=condition[1])}
-        if run := find_run(rows, about, kinds):
+        if run := section.find_run(rows, about, kinds):
             runs.append(run)
     return runs
 
 
-def _row(run: AdaptiveRun) -> dict[str, Any]:
+def _row(run: section.AdaptiveRun) -> dict[str, Any]:
     """Return `run_row`, and N_eff, CDF, CDO, cap and floor, each with _low and _high."""
-    row = run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
+    row = section.run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
     for name in PARAMETERS:
         at = getattr(run.estimate, name)
         row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
     return row
 
 
-def draw_run(number: int, run: AdaptiveRun) -> Figure:
+def draw_run(number: int, run: section.AdaptiveRun) -> Figure:
     """Draw the curve of a run over the measured accuracy."""
-    told = told_frame(run.design)
+    told = section.told_frame(run.design)
     curve = run.estimate.over_N.rename(columns={"N": "level"})
     label, model = COMPLEXITY[run.about["suite"]], run.about["model"]
-    panel = curve_panel(told.assign(level=told["N"]), curve, label, set_whole)
+    panel = section.curve_panel(told.assign(level=told["N"]), curve, label, set_whole)
     caption = f"Accuracy of {model} by N, at the puzzles of its adaptive run."
     return Figure(f"factor_adaptive_{name_file(number, model)}", caption, [panel])

@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.display import figures
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import (
-    MOST_WITH_ENDS,
-    Figure,
-    Panel,
-    Series,
-    Values,
-    set_whole,
-)
+from cogniload_analysis.factor import loads
 from cogniload_analysis.factor.decay import (
     CONDITION,
     ComplexityDecay,
@@ -23,13 +17,6 @@ from cogniload_analysis.factor.decay import (
     Method,
     by_condition,
     fit_complexity_decay,
-)
-from cogniload_analysis.factor.loads import (
-    COMPLEXITY,
-    CONDITIONS,
-    UNITS,
-    describe_condition,
-    label_context,
 )
 from cogniload_analysis.stats import wilson_interval
 
@@ -88,7 +75,7 @@ def tabulate_fits(fits: pd.DataFrame) -> tb.Table:
         "line luck makes too flat where accuracies fall below the range. † No meaning, as the CDO "
         "is not positive.",
         {
-            **CONDITIONS,
+            **loads.CONDITIONS,
             "mean_accuracy": ("Mean acc", tb.number(3)),
             "CDF": ("CDF", tb.number(4)),
             "CDF_low, CDF_high": ("CDF, 95 %", tb.interval(4)),
@@ -112,7 +99,7 @@ def tabulate_fits(fits: pd.DataFrame) -> tb.Table:
 
 def say_decay(row: Mapping[Any, Any]) -> str:
     """Say a row of `decay_table` in words."""
-    where, unit = describe_condition(row), UNITS[row["suite"]]
+    where, unit = loads.describe_condition(row), loads.UNITS[row["suite"]]
     if row["problem"]:
         return f"{where}: no decay can be fitted, as {row['problem']}."
     cdf = f"CDF {row['CDF']:.4f}, 95 % interval {row['CDF_low']:.4f} to {row['CDF_high']:.4f}"
@@ -134,15 +121,16 @@ def say_decay(row: Mapping[Any, Any]) -> str:
 # --- The paper's figures 1 and 4 -----------------------------------------------------------------
 
 
-def draw_model(decays: Decays, name: str) -> Figure:
+def draw_model(decays: Decays, name: str) -> figures.Figure:
     """Draw the accuracies of one model in one suite by N, one series per context, and the fits."""
     model, suite = next(iter(decays))[:2]
-    labels = {condition: f"context {label_context(*condition[2:])}" for condition in decays}
+    labels = {condition: f"context {loads.label_context(*condition[2:])}" for condition in decays}
     caption = f"Accuracy of {model} by N ({suite} suite), by context; and the fits."
-    return Figure(name, caption, [accuracy_panel(decays, labels), log_panel(decays, labels)])
+    panels = [accuracy_panel(decays, labels), log_panel(decays, labels)]
+    return figures.Figure(name, caption, panels)
 
 
-def draw_suite(suite: str, decays: Decays) -> Figure:
+def draw_suite(suite: str, decays: Decays) -> figures.Figure:
     """Draw the accuracies of the models in one suite by N, and the fits. Figure 1c."""
     shortest: dict[str, tuple[Condition, ComplexityDecay]] = {}
     for condition, decay in sorted(decays.items(), key=lambda pair: pair[0][2]):
@@ -151,48 +139,48 @@ def draw_suite(suite: str, decays: Decays) -> Figure:
     models = {condition: condition[0] for condition in fits}
     caption = f"Models at their shortest context ({suite} suite): accuracy by N, and the fits."
     panels = [accuracy_panel(fits, models), log_panel(fits, models)]
-    return Figure(f"factor_{suite}_models", caption, panels)
+    return figures.Figure(f"factor_{suite}_models", caption, panels)
 
 
-def accuracy_panel(decays: Decays, labels: Mapping[Condition, str]) -> Panel:
+def accuracy_panel(decays: Decays, labels: Mapping[Condition, str]) -> figures.Panel:
     """Return the panel of the accuracies of one suite by N; of a few, with 95 % intervals."""
-    series, few = [], len(decays) <= MOST_WITH_ENDS
+    series, few = [], len(decays) <= figures.MOST_WITH_ENDS
     for condition, decay in decays.items():
         N, share, total = (decay.points[name] for name in ("N", "accuracy", "responses"))
         ends = wilson_interval(share * total, total) if few else ()
-        series.append(Series(labels[condition], N, share, *ends))
+        series.append(figures.Series(labels[condition], N, share, *ends))
 
     def finish(axes: Any) -> None:
-        set_whole(axes)
+        figures.set_whole(axes)
         axes.set_ylim(-0.03, 1.03)
 
-    return Panel(series, COMPLEXITY[next(iter(decays))[1]], "Accuracy", finish=finish)
+    return figures.Panel(series, loads.COMPLEXITY[next(iter(decays))[1]], "Accuracy", finish=finish)
 
 
-def log_panel(decays: Decays, labels: Mapping[Condition, str]) -> Panel:
+def log_panel(decays: Decays, labels: Mapping[Condition, str]) -> figures.Panel:
     """Return the panel of the fitted accuracies, on a logarithmic axis, with their lines."""
     series = []
     for condition, decay in decays.items():
         used = decay.used[decay.used["accuracy"] > 0]  # on a logarithmic axis
         line = _line(decay, used["N"]) if len(used) else None
-        series.append(Series(labels[condition], used["N"], used["accuracy"], line=line))
+        series.append(figures.Series(labels[condition], used["N"], used["accuracy"], line=line))
     lowest = min(decay.accuracy_range[0] for decay in decays.values())
     tested = pd.concat([decay.points["N"] for decay in decays.values()])
     title = "" if any(len(line.x) for line in series) else "no accuracy lies in the range"
 
     def finish(axes: Any) -> None:
-        set_whole(axes)
+        figures.set_whole(axes)
         axes.set_yscale("log")
         ticks = [tick for tick in TICKS if tick >= lowest]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
         axes.set(xlim=(tested.min() - 1, tested.max() + 1), ylim=(0.9 * lowest, 1.1))
 
-    suite = next(iter(decays))[1]
-    return Panel(series, COMPLEXITY[suite], "Accuracy in the fit (log scale)", title, finish)
+    label, ylabel = loads.COMPLEXITY[next(iter(decays))[1]], "Accuracy in the fit (log scale)"
+    return figures.Panel(series, label, ylabel, title, finish)
 
 
-def _line(decay: ComplexityDecay, N: pd.Series) -> tuple[Values, Values] | None:
+def _line(decay: ComplexityDecay, N: pd.Series) -> tuple[figures.Values, figures.Values] | None:
     """Return the line of a fit between the least and the greatest of some N; None without one."""
     if "CDF" in decay.problems:
         return None
