@@ -378,18 +378,11 @@ def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
         allowed |= {column: (frame[column] >= 0, "a count") for column in outcome}
     for column, (sound, wanted) in allowed.items():
         check_values(frame, column, sound, wanted)
-    cells = (
-        _count_rows(frame).groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
-    )
+    if outcome == ["correct"]:
+        correct = frame["correct"].astype(int)
+        frame = frame.assign(successes=correct, failures=1 - correct)
+    cells = frame.groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
     return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
-
-
-def _count_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with their successes and failures, which a frame of cells has already."""
-    if "successes" in frame:
-        return frame
-    correct = frame["correct"].astype(int)
-    return frame.assign(successes=correct, failures=1 - correct)
 
 
 def load_design(

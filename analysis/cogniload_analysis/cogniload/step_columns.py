@@ -75,8 +75,8 @@ def find_break(response: str, puzzle: Row, row: Any) -> Break | None:
     t = steps.first_error
     if t is None:
         return Break("the answer (the tracking is right to the end)", (), None)
-    true = solution.states[t][solution.poi]
-    states = tuple((name_part(part), true[part], steps.taken[part]) for part in true)
+    true = solution.states[t][solution.poi]  # a category's last word is the shirt of clothes_shirt
+    states = tuple((part.rpartition("_")[2], true[part], steps.taken[part]) for part in true)
     where = f"statement {t} ({say_kind(steps.error)})" if t else "the initial state"
     return Break(where, states, steps.place)
 
@@ -89,11 +89,6 @@ def find_needles(puzzle: str) -> list[tuple[int, int]]:
         return []
     lines = STATEMENT.finditer(puzzle)
     return [line.span() for line, needle in zip(lines, needles, strict=False) if needle]
-
-
-def name_part(category: str) -> str:
-    """Return a category's last word, as the shirt of clothes_shirt."""
-    return category.rpartition("_")[2]
 
 
 def say_kind(error: str) -> str:

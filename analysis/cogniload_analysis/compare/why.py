@@ -233,19 +233,15 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
 def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
     """Return the effects on puzzles of the same result, one column per change."""
     turned = wide.ne(wide[ORIGINAL], axis=0).astype(float).where(wide.notna())
-    rows = [compare_changes(turned, change, against) for change, against in _comparisons(wide)]
+    base = AGAIN if AGAIN in wide else ORIGINAL
+    pairs = [(AGAIN, ORIGINAL)] * (base == AGAIN)
+    pairs += [(str(change), base) for change in wide if change not in (AGAIN, ORIGINAL)]
+    pairs += [(NEEDLES, TAIL)] * ({NEEDLES, TAIL} <= {*wide})
+    rows = [compare_changes(turned, change, against) for change, against in pairs]
     table = pd.DataFrame([row for row in rows if row["puzzles"]])
     family = ~table["change"].isin([AGAIN, *NO_CURE]) & (table["against"] != TAIL)
     table["p_holm"] = adjust(table["p"].where(family).tolist())
     return table.assign(of=of)
-
-
-def _comparisons(wide: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return each change, and what it is compared with."""
-    base = AGAIN if AGAIN in wide else ORIGINAL
-    pairs = [(AGAIN, ORIGINAL)] if base == AGAIN else []
-    pairs += [(str(change), base) for change in wide if change not in (AGAIN, ORIGINAL)]
-    return [*pairs, (NEEDLES, TAIL)] if {NEEDLES, TAIL} <= {*wide} else pairs
 
 
 def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:

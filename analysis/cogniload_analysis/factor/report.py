@@ -13,7 +13,7 @@ from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
-from cogniload_analysis.stats import CONFIDENCE, wilson_interval
+from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.factor.score import FactorOutcome
 
 NONE_SOLVED = "Solves no puzzle at any complexity, so nothing is determined."
@@ -109,12 +109,8 @@ def errors_section(frame: pd.DataFrame) -> Section:
 
 def response_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy, outcomes and tokens, by model, suite, context and noise."""
-    counts = tb.count_outcomes(frame, *CONDITION)
-    responses = counts.sum(axis=1)
-    low, high = wilson_interval(counts["correct"], responses)
-    shares = pd.DataFrame({"accuracy": counts["correct"] / responses, "low": low, "high": high})
-    of_condition = frame.groupby([*CONDITION], observed=True)
-    shares["acc_uncut"] = of_condition["acc_uncut"].mean()
-    shares["overflow"] = of_condition["ending"].agg(lambda ending: (ending == CUT).mean())
-    told = counts.assign(responses=responses).join([shares, tb.describe_tokens(frame, *CONDITION)])
-    return told.reset_index()
+    solved = tb.accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE)
+    solved = solved.set_index([*CONDITION])[["responses", "accuracy", "low", "high"]]
+    uncut = frame.assign(overflow=frame["ending"] == CUT).groupby([*CONDITION], observed=True)
+    parts = solved, uncut[["acc_uncut", "overflow"]].mean(), tb.describe_tokens(frame, *CONDITION)
+    return tb.count_outcomes(frame, *CONDITION).join([*parts]).reset_index()

@@ -44,14 +44,10 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     table = shares.join(responses.add_suffix("_response")).rename_axis("id").reset_index()
     if shares.dropna().empty:
         raise ValueError("a gate compares answers to the same puzzles: these runs share none")
-    nobody = max(0, *(_lost_of(frame[sides == one]) - shares[one].isna().sum() for one in SIDES))
-    lost = pd.DataFrame(math.nan, range(nobody), SIDES)
+    runs_of = frame.assign(side=sides).groupby(["side", "run"])["lost"].first()
+    nobody = runs_of.groupby("side").sum() - shares.isna().sum()  # which no run has an answer to
+    lost = pd.DataFrame(math.nan, range(max(0, *nobody)), SIDES)
     return gate(pd.concat([shares, lost]), margin), find_flips(table)
-
-
-def _lost_of(frame: pd.DataFrame) -> int:
-    """Return how many puzzles of a side's runs have no answer."""
-    return int(frame.groupby("run")["lost"].first().sum())
 
 
 def find_flips(table: pd.DataFrame) -> Flips:

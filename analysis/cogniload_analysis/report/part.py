@@ -100,7 +100,9 @@ def build_part(
         Section("What was run", [shown, *said, endings], "what-was-run", folded=True),
         *(section for section in findings.sections if section.folded),
     ]
-    mixed = [MIXED] * mixes_versions(frame, analysis)
+    suites = [load.name for load in analysis.loads if load.in_task]  # whose runs belong together
+    versions = (frame.groupby(suites, observed=True) if suites else frame)["generator_version"]
+    mixed = [MIXED] * bool(np.max(versions.nunique()) > 1)
     loads = (load.name for load in analysis.loads)
     by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
     return Part(
@@ -140,13 +142,6 @@ def example_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     ):
         sections += [Section(heading, examples, id, folded=True)] * bool(examples)
     return sections
-
-
-def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
-    """Tell whether runs that belong together, as those of a suite, are of several generators."""
-    suites = [load.name for load in analysis.loads if load.in_task]
-    groups = frame.groupby(suites, observed=True) if suites else frame
-    return bool(np.max(groups["generator_version"].nunique()) > 1)
 
 
 # --- What was run --------------------------------------------------------------------------------

@@ -405,25 +405,17 @@ def estimate_capacity(
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.
     """
-    answers, N = _count_tested(frame)
-    d = answers.loads[:, 0]
+    answers = curve.count_answers(frame)
+    if not answers.n:
+        raise ValueError("the frame must hold answers, got none")
+    d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
+    N = round(tested.min()), round(tested.max())
     ends = float(d.min()), float(d.max())
     columns = zip(vars(PAPER_MEANS), answers.loads.T, strict=True)
     at = replace(PAPER_MEANS, **{name: float(its[0]) for name, its in columns if not np.ptp(its)})
     chosen = find_prior(prior or ("published" if at == PAPER_MEANS else "vague"))
     capacity = curve.describe_capacity(answers, chosen, N, ends, at)
     return replace(capacity, flags=tuple(_question_cells(capacity)))
-
-
-def _count_tested(
-    frame: Mapping[str, Sequence[float]] | pd.DataFrame,
-) -> tuple[Answers, tuple[int, int]]:
-    """Return the answers of a frame, and the smallest and the largest N; ValueError for none."""
-    answers = curve.count_answers(frame)
-    if not answers.n:
-        raise ValueError("the frame must hold answers, got none")
-    tested = 10 ** answers.loads[:, 1]
-    return answers, (round(tested.min()), round(tested.max()))
 
 
 def longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budget: int) -> int:

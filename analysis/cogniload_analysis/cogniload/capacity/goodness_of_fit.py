@@ -179,28 +179,22 @@ def margins_test(glm: LoadGLM) -> tuple[float, int, float]:
     if "beta_0" in glm.problems or not len(cells):
         return np.nan, 0, np.nan
     fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
-    chi_square = _chi_square(_margins(cells, fitted))
+    margins = _margins(cells, fitted)
+    chi_square = float((margins["over"] ** 2 / margins["variance"].clip(lower=1e-300)).sum())
     levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
     degrees = levels - (sum(term not in glm.problems for term in TERMS) - 1)
     return chi_square, degrees, float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan
 
 
-def _residuals(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
-    """Return the answers of counted cells, the right ones over an accuracy, and their variance."""
+def _margins(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
+    """Return the answers at each level of each load, the right ones over an accuracy, and their
+    variance.
+    """
     total = cells["successes"] + cells["failures"]
     over, variance = cells["successes"] - total * accuracy, total * accuracy * (1 - accuracy)
-    return pd.DataFrame({"total": total, "over": over, "variance": variance})
-
-
-def _margins(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
-    """Return the sums of residuals at each level of each load."""
-    residuals = _residuals(cells, accuracy)
+    residuals = pd.DataFrame({"total": total, "over": over, "variance": variance})
     by_load = {load: residuals.groupby(cells[load]).sum() for load in ("d", "N", "rho")}
     return pd.concat(by_load, names=["load", "value"]).reset_index()
-
-
-def _chi_square(residuals: pd.DataFrame) -> float:
-    return float((residuals["over"] ** 2 / residuals["variance"].clip(lower=1e-300)).sum())
 
 
 def curve_crossing(curve: PublishedCurve) -> float:
