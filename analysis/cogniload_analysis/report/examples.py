@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.samples.files import read_line, read_lines
+from cogniload_analysis.samples.files import read_line, read_rows
 from cogniload_gen.benchmark import Score
 from cogniload_gen.files import MALFORMED, show_controls
 from cogniload_gen.reasoning import split, whole
@@ -141,13 +141,10 @@ def list_responses(frame: pd.DataFrame, analysis: Analysis) -> list[list[str]]:
     """
     if len(frame) > MOST_LISTED:
         return []
-    ends = {
-        place: split(read_responses(score_attempts(sample)[take])[0]).response[-LISTED_END:]
-        for file, rows in frame.groupby("file", observed=True)
-        for place, take, sample in zip(
-            rows.index, rows["take"], read_lines(str(file), rows["offset"]), strict=True
-        )
-    }
+    ends, takes = {}, frame["take"].to_dict()
+    for place, sample in read_rows(frame):
+        response = read_responses(score_attempts(sample)[takes[place]])[0]
+        ends[place] = split(response).response[-LISTED_END:]
     levels = [load.scale(frame[load.name]).map(load.show) for load in analysis.loads]
     outcome = frame["outcome"].astype(str).replace(dict(analysis.meanings))
     outcome = outcome.mask(frame["correct"].astype(bool), "right")

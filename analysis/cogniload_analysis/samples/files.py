@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from cogniload_analysis.samples import inspect_logs
 from cogniload_gen import files
@@ -45,6 +48,12 @@ def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:
 def read_line(file: str | Path, offset: int) -> Sample:
     """Return the sample at an offset of a samples file, as `read_lines` does."""
     return next(read_lines(file, [offset]))
+
+
+def read_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, Sample]]:
+    """Yield the sample of each row of a frame of `read_benchmarks`, with the row's index."""
+    for file, offsets in frame.groupby("file", observed=True)["offset"]:
+        yield from zip(offsets.index, read_lines(str(file), offsets), strict=True)
 
 
 def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[Sample]:

@@ -150,8 +150,9 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
 
 def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
     shown = tqdm(runs, "reading", unit="file", disable=None)
-    runs, read = _drop_copies(runs, [_read_run(run, analysis, text) for run in shown])
-    named = zip(name_runs(runs, read, analysis), runs, read, strict=True)
+    read = _drop_copies((run, _read_run(run, analysis, text)) for run in shown)
+    names = name_runs([run for run, _ in read], [frame for _, frame in read], analysis)
+    named = ((name, *each) for name, each in zip(names, read, strict=True))
     ordered = sorted(
         named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].columns["date"])
     )
@@ -163,13 +164,14 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
     whole = pd.concat(frames, ignore_index=True)
     if lost := int(whole.groupby("run", observed=True)["lost"].first().sum()):
         log.warning("left out samples that ended with an error: %d", lost)
-    types: dict[str, Any] = {load.name: load.dtype for load in analysis.loads}
+    texts = ["cut_by", "reasoning_hidden", "id", "file", "setting", *ordered[0][1].columns]
+    types: dict[str, Any] = dict.fromkeys(texts, "category")
+    types |= {load.name: load.dtype for load in analysis.loads}
     types["outcome"] = pd.CategoricalDtype([each.value for each in analysis.outcomes])
     types["ending"] = pd.CategoricalDtype([*ENDINGS])
-    types |= dict.fromkeys(["cut_by", "reasoning_hidden"], "category")
-    types |= dict.fromkeys(["id", "file", "setting", *ordered[0][1].columns], "category")
-    facts = {name: dtype for group in analysis.facts for name, dtype in group.types.items()}
-    whole = whole.astype(types | {name: dtype for name, dtype in facts.items() if dtype})
+    for group in analysis.facts:
+        types |= {name: dtype for name, dtype in group.types.items() if dtype}
+    whole = whole.astype(types)
     if text:  # pandas would have a NaN for none
         held = whole["reasoning"]
         whole["reasoning"] = held.astype(object).where(held.notna(), None)
@@ -178,25 +180,22 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
     return whole.assign(attempt=tried.cumcount() + 1)
 
 
-def _drop_copies(
-    runs: Sequence[Run], frames: Sequence[pd.DataFrame]
-) -> tuple[list[Run], list[pd.DataFrame]]:
+def _drop_copies(read: Iterable[tuple[Run, pd.DataFrame]]) -> list[tuple[Run, pd.DataFrame]]:
     """Return runs and their frames without answers that others hold too, and warn of these.
 
     Of the results of one run, by its id, those of most answers hold. Where there is no id, a file
     is a copy if another one with its settings, or with none, has all of its answers.
     """
-    kept: dict[int, pd.DataFrame] = {}
+    kept: list[tuple[Run, pd.DataFrame]] = []
     ids: dict[tuple[str, ...], set[Any]] = {}
     others: list[tuple[Run, set[Any]]] = []
     copies: Counter[str] = Counter()
 
-    def rank(place: int) -> tuple[Any, ...]:
-        run = runs[place]
-        return bool(run.columns["interim"]), -len(frames[place]), not run.results, str(run.file)
+    def rank(each: tuple[Run, pd.DataFrame]) -> tuple[Any, ...]:
+        run, frame = each
+        return bool(run.columns["interim"]), -len(frame), not run.results, str(run.file)
 
-    for place in sorted(range(len(runs)), key=rank):
-        run, frame = runs[place], frames[place]
+    for run, frame in sorted(read, key=rank):
         answers = [*zip(frame["id"], frame["take"], strict=True)]
         facts = frame[["id", "take", "said", "outcome", *COUNTS]].fillna(-1)
         said = {*facts.itertuples(index=False, name=None)}
@@ -209,11 +208,11 @@ def _drop_copies(
         if not new.all():
             copies[str(run.file)] = int((~new).sum())
         if new.any():
-            kept[place] = frame[new].reset_index(drop=True)
+            kept.append((run, frame[new].reset_index(drop=True)))
     if copies:
         names = ", ".join(sorted(copies)[:2]) + " ..." * (len(copies) > 2)
         warn_once(f"answers that copies hold are counted once: {copies.total():,} of {names}")
-    return [runs[place] for place in sorted(kept)], [kept[place] for place in sorted(kept)]
+    return sorted(kept, key=lambda each: each[0].file)
 
 
 def _may_be_copy(run: Run, other: Run) -> bool:

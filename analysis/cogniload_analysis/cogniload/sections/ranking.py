@@ -260,6 +260,8 @@ def overview_table(
     for row in tb.accuracy_table(frame, confidence=CONFIDENCE).to_dict("records"):
         model = row["model"]
         responses, cut_share = of_model.get_group(model), cut_shares[model]
+        effects = breaking(load_effects(responses, LOADS))
+        breaks = [effect.load.heading.split()[0] for effect in effects]
         at = choose_threshold(glms[model], capacities[model])
         name = "rank" if at["meaning"] == PROJECTION else "crossing_rank"
         its_own = np.isclose(at["ECL50"], ranked.loc[model, VALUES[name][0]])
@@ -272,7 +274,7 @@ def overview_table(
             | {"place": place, "place_worst": worst}
             | {"ranked": math.nan if math.isnan(place) else 1 + counts[name]}
             | {"covers": fit.covers_paper(glms[model].cells)}
-            | {"cut_share": cut_share, "breaks": _name_breaking(responses)}
+            | {"cut_share": cut_share, "breaks": ", ".join(breaks) or "none known"}
             | facts.loc[model].to_dict()
             | scores.loc[model].to_dict()
             | _most(at["meaning"], responses, cut_share)
@@ -285,12 +287,6 @@ def overview_table(
     table = rank_runs(own, perfect).reset_index(drop=True).join(table)
     order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
     return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
-
-
-def _name_breaking(responses: pd.DataFrame) -> str:
-    """Return the loads that break a model, the largest fall first."""
-    effects = breaking(load_effects(responses, LOADS))
-    return ", ".join(effect.load.heading.split()[0] for effect in effects) or "none known"
 
 
 def choose_threshold(glm: LoadGLM, capacity: Capacity) -> dict[str, Any]:

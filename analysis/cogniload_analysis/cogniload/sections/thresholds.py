@@ -64,9 +64,10 @@ def thresholds_section(
         content.append(Section(model, [said, *say_problems(glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
     responses = {model: frame[frame["model"] == model] for model in glms if several}
+    rivals = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
     tables = [
         tb.Table("glm", glm_table(glms), GLM_CAPTION, GLM),
-        tb.Table("aic", aic_table(responses), AIC_CAPTION, AIC),
+        tb.Table("aic", pd.DataFrame(rivals), AIC_CAPTION, AIC),
         tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
     ]
     shown = [table for table in tables if len(table.data)]
@@ -283,12 +284,6 @@ INTERACTION: tb.Columns = {
     "p_dNrho": ("p d×N×ρ", _show_p_LR),
     "problem": "Note",
 }
-
-
-def aic_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the `RhoComparison` of each model's responses, by model. Table 6."""
-    rows = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
-    return pd.DataFrame(rows)
 
 
 def interaction_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from cogniload_analysis.display.tables import ACCURACY, Table, accuracy_table, n
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import CONDITIONS
 from cogniload_analysis.frame import column
-from cogniload_analysis.samples.files import read_lines
+from cogniload_analysis.samples.files import read_rows
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row
@@ -63,11 +63,7 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     The puzzles are read again from the samples' files; OSError where one is no longer there.
     """
-    right = {
-        place: try_baselines(sample["doc"])
-        for file, offsets in frame.groupby("file", observed=True)["offset"]
-        for place, sample in zip(offsets.index, read_lines(str(file), offsets), strict=True)
-    }
+    right = {place: try_baselines(sample["doc"]) for place, sample in read_rows(frame)}
     shortcuts = ["floor", *HOP_BASELINES]
     baselines = pd.DataFrame.from_dict(right, "index", columns=shortcuts)
     solved = frame[["correct", "hops", *CONDITION]].join(baselines.dropna(), how="inner")
