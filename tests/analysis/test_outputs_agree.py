@@ -97,6 +97,8 @@ def test_all_outputs_know_the_same_thresholds_and_loads(model, runs, part):
     ]  # fmt: skip
     measured = thresholds()(scores)
     assert {name: measured[name] for name in load_of if name in measured} == pytest.approx(known)
+    for name, (low, high) in table.set_index("threshold")[["low", "high"]].loc[[*known]].iterrows():
+        assert (measured[f"{name}_low"], measured[f"{name}_high"]) == pytest.approx((low, high))
 
     pair = pd.concat([mine, mine.assign(model="other")])
     compared = compare_runs(pair).measures.set_index("measure")["difference"].dropna()

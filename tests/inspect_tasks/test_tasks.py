@@ -8,7 +8,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from harness import manager, random_state_put_back
@@ -22,7 +21,6 @@ from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from source_tree import PROJECT, ROOT
 
-from cogniload_analysis import fit_load_glm
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
@@ -32,7 +30,7 @@ from cogniload_gen.reasoning import Reasoning
 from cogniload_gen.tables import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
-from inspect_tasks.scoring import decay, generate_within_budget, thresholds
+from inspect_tasks.scoring import decay, generate_within_budget
 from lm_eval_tasks.responses import Response, Said
 
 REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
@@ -129,27 +127,6 @@ def test_a_puzzle_is_answered_within_what_its_prompt_leaves(monkeypatch):
     state = TaskState("mockllm/model", sample.id, 1, sample.input, [], metadata=sample.metadata)
     limit = asyncio.run(generate_within_budget()(state, generate))
     assert limit == sample.metadata[SHARE]["response_limit"]
-
-
-def test_a_fit_has_a_metric_for_each_number_that_is_determined():
-    rng = np.random.default_rng(0)
-    rows = [{"d": d, "N": N, "rho": 50} for d in (1, 3, 5) for N in (20, 50, 250)] * 60
-    right = [int(rng.random() < 1 / (1 + row["N"] / 60 + row["d"] / 9)) for row in rows]
-    scores = [
-        SampleScore(
-            score=Score(value="C" if acc else "I", metadata={"acc": acc}),
-            sample_metadata=row,
-            sample_id=number,
-        )
-        for number, (row, acc) in enumerate(zip(rows, right, strict=True))
-    ]
-    frame = pd.DataFrame(rows).assign(rho=0.5, correct=right)
-    ECL50 = fit_load_glm(frame).thresholds().ECL50
-    measured = thresholds()(scores)
-    assert [measured[f"ECL50{end}"] for end in ("", "_low", "_high")] == pytest.approx(
-        [ECL50.value, ECL50.low, ECL50.high]
-    )
-    assert not [name for name in measured if name.startswith("NT50")]  # one rho alone
 
 
 def test_a_decay_is_fitted_to_one_context_alone():

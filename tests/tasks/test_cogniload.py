@@ -1,27 +1,17 @@
 """CogniLoad's tasks in the real harness, with a model that says nothing."""
 
-from itertools import product
-from math import exp, isfinite, log10
-
 import pandas as pd
 import pytest
 from axes import axes_grids
 from harness import TASKS, manager
 from lm_eval import simple_evaluate
 
-from cogniload_analysis import estimate_capacity, fit_load_glm
+from cogniload_analysis import estimate_capacity
 from cogniload_gen import Outcome, generate_puzzles, solve
 from cogniload_gen.cogniload.knobs import ERRORS, PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.cogniload.steps.planted import write_trace
 from cogniload_gen.sample import step_metrics
-from lm_eval_tasks.cogniload.task import (
-    THRESHOLDS,
-    ecl50,
-    id50,
-    nt50,
-    process_results,
-    process_twins,
-)
+from lm_eval_tasks.cogniload.task import THRESHOLDS, process_results, process_twins
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.metrics import share_of_read
 
@@ -78,24 +68,6 @@ def test_the_kind_of_the_first_error_is_one_of_the_metrics():
 def test_shares_of_errors_need_twenty_responses_read_and_a_tenth_of_all(read, unread, share):
     wrong = read // 4
     assert share_of_read([1] * wrong + [0] * (read - wrong) + [None] * unread) == share
-
-
-def loads(share_correct):
-    """Responses (d, N, rho, correct) on a grid; `share_correct(d, N, rho)` of each cell are."""
-    return [
-        (d, N, rho, int(index < 20 * share_correct(d, N, rho)))
-        for d, N, rho in product((1, 5, 10), (20, 100, 250), (0.1, 0.5, 0.9))
-        for index in range(20)
-    ]
-
-
-def test_thresholds_are_those_of_the_analysis():
-    run = loads(lambda d, N, rho: 1 / (1 + exp(0.3 * (d - 5) + 2 * log10(N / 100))))
-    frame = pd.DataFrame(run, columns=["d", "N", "rho", "correct"])
-    thresholds = fit_load_glm(frame).thresholds()
-    assert ecl50(run) == thresholds.ECL50.value
-    assert id50(run) == thresholds.ID50.value
-    assert nt50(run) == (thresholds.NT50.value if isfinite(thresholds.NT50.value) else None)
 
 
 def test_cache_requests_is_refused():
