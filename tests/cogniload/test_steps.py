@@ -59,25 +59,6 @@ def told(*lines, answer=True):
     return "\n".join(text for _, text in sorted(parts.items()) if text)
 
 
-@pytest.mark.parametrize(
-    ("name", "share"), [*((name, 0.75) for name in SETS), ("traces_held_out", 0.7)]
-)
-def test_agreement_with_independent_writers(name, share):
-    """The share that is claimed, and of that the shares of right places and right kinds.
-
-    No rule has seen the traces that are held out; docs/steps.md has the figures.
-    """
-    traces = load(name)
-    read = [(trace, read_steps(trace["response"], trace)) for trace in traces]
-    claimed = [(trace, steps) for trace, steps in read if steps.read]
-    right = sum(steps.first_error == trace["first_error"] for trace, steps in claimed)
-    kinds = sum(steps.error == trace["error"] for trace, steps in claimed)
-    assert len(claimed) >= share * len(traces)
-    assert right >= 0.95 * len(claimed)
-    assert kinds >= 0.95 * len(claimed)
-    assert name != "traces_held_out" or len(traces) == 96
-
-
 def test_recovery_is_told_where_the_writers_tell_it():
     pairs = [
         (trace["recovered"], read_all(trace["response"], trace))
@@ -95,39 +76,6 @@ def test_of_a_model_that_tracks_nothing_nothing_is_claimed():
         assert not steps.read
         assert steps.first_error is steps.error is steps.recovered is None
         assert steps.told == {}
-
-
-@pytest.mark.parametrize(("text", "first_error", "error"), [
-    (told(), None, None),
-    (told((0, "Start: Ann has a red hat, is in the park and ate sushi.")), 0, "initial"),
-    (
-        told(
-            (2, "2. Ann does not match."), (4, "4. Ann has a red hat, no."),
-            (5, "5. Ann ate pizza, no."), (6, "Ann is wearing a red hat."),
-        ),
-        2, "missed",
-    ),
-    (told((0, "At first Ann has a red hat, is in the park and ate sushi.")), 0, "initial"),
-    (told((3, "3. Ann matches. Ann: red hat, park, pasta."), (4, "4. Not Ann.")), 3, "intruded"),
-    (told((2, "2. Ann matches. Ann: pink hat, park, pasta."), (4, "4. Not Ann, her hat is pink.")),
-     2, "wrong_value"),
-    (
-        told((2, ""), (4, "4. Ann's hat is red: no."), (5, "5. Ann ate pizza: no."),
-             (6, "Ann is wearing a red hat.")),
-        2, "skipped",
-    ),
-    (
-        told((3, "3. Only Bob is in the zoo. Ann: green hat, park, sushi."),
-             (5, "5. Ann ate sushi, so no."), (6, "Ann is wearing a green hat.")),
-        3, "drifted",
-    ),
-    (told((4, ""), (5, ""), (6, "Ann is wearing a green hat.")), 4, "stopped"),
-    (told((6, "Ann is wearing a red hat.")), None, "answer"),
-])  # fmt: skip
-def test_each_kind_of_error(text, first_error, error):
-    steps = read_all(text, ROW)
-    assert steps.read
-    assert (steps.first_error, steps.error) == (first_error, error)
 
 
 @pytest.mark.parametrize(("aside", "read"), [("", True), (", from a pink hat", False)])
@@ -210,8 +158,6 @@ def test_a_change_without_a_cause_needs_a_text_that_covers_half_of_the_statement
     assert not steps.read or steps.error != "drifted"
 
 
-STATES = ["red hat, park, pizza", *["green hat, park, pasta"] * 2, "green hat, bank, pasta",
-          "blue hat, bank, pasta"]  # fmt: skip
 WORKED = ["I track Ann. Start: Ann has a red hat, is in the park and ate pizza."] + [
     f"{t}. It needs a {quoted}. Ann's hat is {hat}, so {verdict}: Ann has a {now}."
     for t, (quoted, hat, verdict, now) in enumerate([
@@ -224,21 +170,7 @@ WORKED = ["I track Ann. Start: Ann has a red hat, is in the park and ate pizza."
 ]  # fmt: skip
 
 
-def bracketed(drifts=False):
-    """States in brackets that name nobody, with another food from the third one on if it drifts."""
-    states, last = list(STATES), "applies"
-    if drifts:
-        states[2:] = ["green hat, park, sushi", *["green hat, bank, sushi"] * 2]
-        last = "does not"
-    verdicts = ("does not", "applies", "(zoo) does not", "applies", last)
-    lines = [f"S{t} {verdicts[t - 1]}: [{state}]" for t, state in enumerate(states, 1)]
-    answer = f"Ann is wearing a {'green' if drifts else 'blue'} hat."
-    return "\n".join(["Ann = [red hat, park, pizza]", *lines, answer])
-
-
 @pytest.mark.parametrize(("text", "claim"), [
-    (bracketed(), (None, None)),
-    (bracketed(drifts=True), (3, "drifted")),
     ("\n".join([*WORKED, "Ann is wearing a pink hat."]), (2, "wrong_value")),
     (told((0, "Ann: blue hat, red hat, park, pizza."), (3, "3. Ann: red hat, park."),
           (4, "4. Not Ann.")), (0, "initial")),
