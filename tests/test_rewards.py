@@ -12,6 +12,7 @@ from harness import random_state_put_back
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import growth
+from questions import CLAUSES
 from source_tree import ROOT
 
 from cogniload_dataset import load_dataset
@@ -25,20 +26,7 @@ from cogniload_gen.rewards import (
     step_score,
 )
 
-CLAUSES = {
-    "clothes_socks": "is wearing {} socks",
-    "clothes_shirt": "wears a {} shirt",
-    "clothes_pant": "has {} pants on",
-    "clothes_hat": "is wearing a **{}** hat",
-    "clothes_gloves": "is wearing {} gloves",
-    "clothes_underwear": "is wearing {} underwear",
-    "hair": "has {} hair",
-    "recent_eat": "last ate {}",
-    "recent_listen": "last listened to {} music",
-    "recent_watch": "last watched a {} movie",
-    "recent_read": "last read a {}",
-    "location": "is in the {}",
-}
+STATES = {category: state for category, state, *_ in CLAUSES}
 """How a response may tell a value, written apart from the templates and the reader."""
 
 
@@ -64,7 +52,7 @@ def initial(puzzle):
 def entry(puzzle, t, state, form="{t}. {poi} {clauses}."):
     """The line that tells the PoI's values after statement t."""
     pairs = zip(puzzle["categories"], state, strict=True)
-    clauses = " and ".join(CLAUSES[category].format(value) for category, value in pairs)
+    clauses = " and ".join(STATES[category].format(value) for category, value in pairs)
     return form.format(t=t, poi=puzzle["poi"], clauses=clauses)
 
 
@@ -83,7 +71,7 @@ def tracking_up_to(puzzle, last):
 
 
 def final_sentence(puzzle, value):
-    return f"{puzzle['poi']} {CLAUSES[puzzle['category']].format(value)}."
+    return f"{puzzle['poi']} {STATES[puzzle['category']].format(value)}."
 
 
 FORMS = """\
@@ -106,7 +94,7 @@ def test_telling_only_what_changes_is_enough():
         lines = []
         for t, (before, after) in enumerate(pairwise([initial(puzzle), *puzzle["poi_states"]]), 1):
             values = zip(puzzle["categories"], before, after, strict=True)
-            changed = [CLAUSES[category].format(new) for category, old, new in values if old != new]
+            changed = [STATES[category].format(new) for category, old, new in values if old != new]
             lines.append(f"{t}. {puzzle['poi']} {' and '.join(changed) or 'stays the same'}.")
         assert step_score("\n".join(lines), puzzle) == 1
 
@@ -181,22 +169,6 @@ def test_a_value_within_the_answers_spelling_is_no_other_option():
 
 def columns(puzzles):
     return {name: [puzzle[name] for puzzle in puzzles] for name in puzzles[0]}
-
-
-def test_as_trl_calls():
-    texts = [
-        tracking(puzzle) + "\n" + final_sentence(puzzle, puzzle["answer"]) for puzzle in PUZZLES
-    ]
-    texts[1] = "?"
-    expected = [1.0, 0.0] + [1.0] * (len(texts) - 2)
-    chats = [[{"role": "assistant", "content": text}] for text in texts]
-    parts = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in texts]
-    prompts = [puzzle["puzzle"] for puzzle in PUZZLES]
-    trainer = {"completion_ids": [[1]] * len(texts), "trainer_state": None, "log_metric": print}
-    for completions in (texts, chats, parts):
-        for reward in (answer_reward, step_reward):
-            given = {"prompts": prompts, "completions": completions} | columns(PUZZLES) | trainer
-            assert reward(**given) == expected
 
 
 def test_a_completion_without_text_of_the_model_earns_nothing_and_a_missing_column_is_named():
@@ -379,15 +351,7 @@ def test_clean_traces_are_read_and_paid_in_full():
         assert step_score(trace, puzzle) == (1 if puzzle in PUZZLES else pytest.approx(0.05))
 
 
-MARKS = [
-    "<|im_end|>",
-    "</s>",
-    "<|eot_id|>",
-    "<|endoftext|>",
-    "<end_of_turn>",
-    "<eos>",
-    "<|return|>",
-]
+MARKS = ["<|im_end|>", "</s>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "<eos>"]
 
 
 @pytest.mark.parametrize("mark", [*MARKS, "<｜end▁of▁sentence｜>", " <|im_end|>\n<|endoftext|>"])
@@ -409,6 +373,7 @@ def test_rows_of_another_task_have_no_reward(reward):
     """As TRL asks for: their columns of ours are all None."""
     others = {name: [None, value] for name, value in PUZZLE.items()}
     columns = others | {"prompt": ["2 + 2?", PUZZLE["puzzle"]], "solution": ["4", None]}
+    columns |= {"trainer_state": None, "log_metric": print}
     assert reward(["4", clean_trace(PUZZLE["puzzle"])], **columns) == [None, 1]
     with pytest.raises(ValueError, match="puzzle"):
         reward(["4"], prompt=["2 + 2?"], solution=["4"])
