@@ -69,6 +69,10 @@ def rows_of(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
+BEFORE = ("steps_sealed", "steps_open", "steps_later_open")
+"""Sets that have no row on the page."""
+
+
 @pytest.mark.parametrize(
     ("name", "counts"),
     [
@@ -86,19 +90,12 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
     rows = rows_of(DATA / f"{name}.jsonl")
     assert agreement(rows) == counts
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["steps_later_sealed", "steps_third", "steps_fourth", "steps_layouts", "steps_monologues"],
-)
-def test_the_page_has_the_sealed_figures(name):
-    rows = [row for row in rows_of(DATA / f"{name}.jsonl") if not row.get("unreadable")]
-    traces, claimed, first, kind, clean, accused = agreement(rows)
+    readable = [row for row in rows if not row.get("unreadable")]
+    traces, claimed, first, kind, clean, accused = agreement(readable)
     cells = [f"{traces}", *(f"{n} ({n / of:.0%}, {interval(n, of)})" for n, of in (
         (claimed, traces), (first, claimed), (kind, claimed)))]  # fmt: skip
     cells.append(f"{accused} of {clean} ({interval(accused, clean)})")
-    assert f"| {' | '.join(cells)} |".replace("%", " %") in PAGE
+    assert name in BEFORE or f"| {' | '.join(cells)} |".replace("%", " %") in PAGE
 
 
 def interval(count, of):
@@ -106,7 +103,7 @@ def interval(count, of):
     return f"{100 * low:.0f} to {100 * high:.0f}"
 
 
-HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")
+HELD_OUT = rows_of(DATA / "languages_held_out.jsonl") + rows_of(DATA / "languages_sealed.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -124,28 +121,18 @@ def originals():
 
 @pytest.mark.parametrize(
     ("language", "misjudged", "passed", "hard"),
-    [("de", 3, 0, 6), ("es", 3, 1, 8), ("fr", 1, 0, 8), ("zh", 4, 0, 6)],
-)
+    [("de", [3, 2], [0, 2], 6), ("es", [3, 0], [1, 0], 8), ("fr", [1, 0], [0, 0], 8),
+     ("zh", [4, 1], [0, 1], 6)],
+)  # fmt: skip
 def test_responses_in_other_languages(language, misjudged, passed, hard, originals):
-    """`final` is what a response answers at last, as its writer says; None for no answer."""
-    rows = [row for row in HELD_OUT if language_of(row["id"]) == language]
-    wrong = [
-        (row["hard"], scored.correct)
-        for row in rows
-        for original in [originals[row["id"]]]
-        for scored in [score(row["response"], original).outcome]
-        if scored.correct != (row["final"] == original["answer"])
-    ]
-    assert [sum(row["hard"] == kind for row in rows) for kind in (False, True)] == [100, 20]
-    clear = [right for is_hard, right in wrong if not is_hard]
-    assert (len(clear), sum(clear), len(wrong) - len(clear)) == (misjudged, passed, hard)
-
-
-@pytest.mark.parametrize(
-    ("language", "misjudged", "passed"), [("de", 2, 2), ("es", 0, 0), ("fr", 0, 0), ("zh", 1, 1)]
-)
-def test_clear_responses_that_stayed_sealed(language, misjudged, passed, originals):
-    rows = [r for r in rows_of(DATA / "languages_sealed.jsonl") if language_of(r["id"]) == language]
-    scores = [score(row["response"], originals[row["id"]]).correct for row in rows]
-    wrong = [scored for scored, row in zip(scores, rows, strict=True) if scored != row["correct"]]
-    assert (len(rows), len(wrong), sum(wrong)) == (100, misjudged, passed)
+    """Of two files. `final` is what a response answers at last, as its writer says, or None."""
+    kinds = {"clear": [], "sealed": [], "hard": []}
+    for row in (row for row in HELD_OUT if language_of(row["id"]) == language):
+        original = originals[row["id"]]
+        right = row["correct"] if "correct" in row else row["final"] == original["answer"]
+        kind = "sealed" if "correct" in row else "hard" if row["hard"] else "clear"
+        kinds[kind].append((score(row["response"], original).correct, right))
+    assert [*map(len, kinds.values())] == [100, 100, 20]
+    wrong = [[scored for scored, right in each if scored != right] for each in kinds.values()]
+    assert [*map(len, wrong)] == [*misjudged, hard]
+    assert [*map(sum, wrong[:2])] == passed
