@@ -71,16 +71,6 @@ def simulate(number, seed, stops=True):
     return pd.DataFrame(rows, columns=names)
 
 
-def test_the_frame_has_what_the_samples_say(planted, traces):
-    frame = read_samples(planted)
-    assert frame["steps_read"].dtype == frame["recovered"].dtype == bool
-    assert frame["steps_read"].all()
-    found = [None if np.isnan(at) else at for at in frame["first_error"]]
-    assert found == [trace.first_error for trace in traces]
-    assert frame["error"].tolist() == [trace.error or "" for trace in traces]
-    assert frame["coverage"].between(0, 1).all()
-
-
 def with_reading(reading):
     sample = make_sample(make_puzzle(1, 20, 5), "A response.", "wrong_other")
     return sample | {"steps_read": reading}
