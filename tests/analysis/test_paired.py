@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, multinomial
+from scipy.stats import multinomial
 from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep
@@ -14,7 +14,6 @@ from cogniload_analysis.compare.paired import (
     compare_groups,
     compare_means,
     compare_pairs,
-    puzzles_needed,
 )
 
 SIMULATIONS = 1000
@@ -152,15 +151,3 @@ def test_intervals_hold_the_difference_and_turn_with_the_order(counted):
 @pytest.mark.parametrize("counted", [(0, 0, 5), (5, 0, 5), (0, 5, 5), (2, 1, 5), (9, 1, 20)])
 def test_exact_intervals_hold_the_difference_and_turn_with_the_order(counted):
     assert_turns_with_the_order(compare_few_pairs, *counted, 1e-4)
-
-
-def test_the_puzzles_needed_tell_the_difference_as_often_as_they_should():
-    first, second, detect = 0.55, 0.5, 0.05
-    variance = first * (1 - first) + second * (1 - second)
-    puzzles = int(np.ceil(puzzles_needed(variance, detect)))
-    generator = np.random.default_rng(6)
-    over = generator.binomial(puzzles, first * (1 - second), 4000)
-    under = generator.binomial(puzzles - over, second * (1 - first) / (1 - first * (1 - second)))
-    told = (compare_pairs(over, under, puzzles).p < 0.05).sum()
-    low, high = binom.interval(0.999, 4000, 0.8)
-    assert low <= told <= high
