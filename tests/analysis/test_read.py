@@ -82,16 +82,6 @@ def test_samples_of_other_tasks_are_left_aside(results):
     assert set(read_samples(results)["task"]) == {"cogniload", "my_own_cogniload"}
 
 
-def test_a_blank_line_is_no_sample(tmp_path):
-    file = samples_file(write_run(tmp_path, "m", [one_sample(), one_sample(prompt_tokens=7)]))
-    first, second = file.read_text("utf-8").splitlines()
-    file.write_text(f"\n{first}\n \n{second}\n\n", "utf-8")
-    frame = read_samples(tmp_path)
-    assert frame["prompt_tokens"].tolist() == [100, 7]
-    found = [read_line(row.file, row.offset)["prompt_tokens"] for row in frame.itertuples()]
-    assert found == [100, 7]
-
-
 def test_each_attempt_of_a_task_with_repeats_is_scored(tmp_path):
     """lm-eval scores the first one alone, and keeps the texts of the others."""
     texts = [f"Ann is wearing {color} socks." for color in ("blue", "red", "blue", "green")]
@@ -115,12 +105,6 @@ def test_each_attempt_of_a_task_with_repeats_is_scored(tmp_path):
     assert table["any"].to_dict() == pytest.approx({1: 1 / 2, 2: 5 / 6, 4: 1})
     wrong = pick_responses(frame[frame["outcome"] == "wrong_logic"], COGNILOAD, 1)
     assert "".join(text for text, _ in wrong[0]["parts"]) in texts[1::2]
-
-
-def test_responses_are_in_the_frame_where_they_are_asked_for(results):
-    frame = read_samples(results, text=True)
-    assert frame["response"].str.endswith("Ann is wearing blue socks.").all()
-    assert "response" not in read_samples(results)
 
 
 def test_token_counts_and_the_seed_may_be_missing(tmp_path):
@@ -168,7 +152,6 @@ def test_a_folder_without_samples_beside_another_is_named(results, caplog):
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        ('{"doc": ', "object of JSON"),
         (json.dumps(one_sample(outcome="fine")), "outcome must be one of .* got 'fine'"),
         (json.dumps(one_sample(doc={"d": 1})), "no field 'id'"),
         (json.dumps(one_sample(doc=make_puzzle(1, 20, 500))), r"rho in \(0, 100\], got .* 500"),
