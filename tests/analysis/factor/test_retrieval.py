@@ -46,15 +46,6 @@ def frame(tmp_path_factory):
     return read_factor_samples(make_runs(tmp_path_factory.mktemp("results")))
 
 
-def test_runs_that_differ_in_their_retrieval_are_rows_of_their_own(frame):
-    assert {*frame["model"].astype(str)} == {
-        f"org/m, {BM25}",
-        f"org/m, {ORACLE}",
-        "org/m, no retrieval",
-    }
-    assert (frame["attempt"] == 1).all()
-
-
 @pytest.mark.parametrize(
     ("second", "task", "names"),
     [
