@@ -4,16 +4,9 @@ import re
 from zlib import crc32
 
 import pytest
-from completion_server import serving
 from eval_command import DOCUMENTS, answered, arguments, command, error_of
 
 LEVELS = {"low": 1, "medium": 2, "high": 4}
-
-
-@pytest.fixture
-def server():
-    with serving() as running:
-        yield running
 
 
 def spending(tokens):
