@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections import Counter
+from dataclasses import replace
 from multiprocessing import forkserver
 from pathlib import Path
 
@@ -48,7 +49,9 @@ class Chain:
     def eval(self, out, *others, gen=WARM, puzzles=PUZZLES, task="cogniload", make=arguments):
         """The words of a `cogniload eval`."""
         gen = gen | ({"stream": True} if self.face.stream == "must" else {})
-        given = {"num_concurrent": 8, "max_retries": 4, "timeout": 4, "tasks": task}
+        hangs = bool(self.face.hangs)
+        patience = {"timeout": 3 if hangs else 60, "max_retries": 1 if hangs else 4}
+        given = {"num_concurrent": 8, "tasks": task} | patience
         others = [*others, "--gen_kwargs", json.dumps(gen)]
         words = make(self.server, self.folder / out, *map(str, others), **given)
         words[words.index("--metadata") + 1] = json.dumps({"cogniload": puzzles})
@@ -130,6 +133,7 @@ def faces(*names):
 def test_eval_report_why_report_repair_report(chain, cause, make):
     """The planted cause is named; a repair goes on from the model's own text, or says no."""
     chain.server.model = Model(((cause, 1),), LIMIT)
+    chain.server.model.calibrate()
     _, following = chain.do(*chain.eval("run", make=make, puzzles=PUZZLES | {"num_puzzles": 40}))
     _, (before,) = chain.report(*following)
     assert chain.results("run")["acc,none"] == pytest.approx(float(before["accuracy"]))
@@ -167,7 +171,7 @@ def test_until_report_compare_share(chain):
     crossing = chain.results("run")["ECL50_crossing,none"]
     assert crossing == pytest.approx(float(row["ECL50"])) == pytest.approx(value, abs=0.05)
     chain.assert_asks_nothing(*words)
-    chain.server.model = Model(limit=LIMIT, skill=0.5)
+    chain.server.model = replace(chain.server.model, skill=0.5)
     chain.do(*(word.replace("/run", "/weak") for word in words))
     chain.do("compare", "run", "weak", "--out", "compared")
     with Path("compared/comparison_fits.csv").open(encoding="utf-8") as file:
@@ -233,14 +237,14 @@ def test_base_gate_changed_model_gate(chain):
     words = ["gate", "base", "--margin", "20", "--budget", "600", "--model_args", json.dumps(place)]
     words += ["--json", "gate.json", "--junit", "gate.xml"]
     for skill, code, verdict in ((1, 0, "no worse"), (0.05, 1, "worse")):
-        new.model = Model(limit=LIMIT, skill=skill, version=1)
+        new.model = replace(new.model, skill=skill, version=1)
         said, _ = chain.do(*words, code=code)
         gate = json.loads(Path("gate.json").read_bytes())
         assert (gate["exit_code"], gate["verdict"]) == (code, verdict)
         solved = f"base {100 * gate['base']:.1f}%, new {100 * gate['new']:.1f}%"
         assert f"{solved} of {gate['puzzles']} puzzles" in said
         assert f'failures="{code}"' in Path("gate.xml").read_text("utf-8")
-        asked, new.model = len(new.answered), Model(limit=LIMIT, skill=0.05, version=1)
+        asked, new.model = len(new.answered), replace(new.model, skill=0.05)
         again, _, err = command(*words)
         assert (again, len(new.answered)) == (code, asked), err[-1000:]
         assert "begun" in err  # so old are the answers

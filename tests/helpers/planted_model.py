@@ -8,7 +8,7 @@ wrong value on, and says all of it.
 # ruff: noqa: S311
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from random import Random
 from zlib import crc32
 
@@ -117,12 +117,17 @@ class Model:
                 state = state | {category: others[int(pick * 7919 % 1 * len(others))]}
             yield state
 
+    def calibrate(self):
+        """The slips at the limit; to find them takes a second, once."""
+        return _rate(replace(self, skill=1, version=0))
+
     def accuracy(self, N, rate=None):
         """The share that it solves of puzzles of N statements: what is planted."""
         right, puzzles = 0, _puzzles(self.d, N, self.rho)
+        rate = rate or self.calibrate()
         for number, puzzle in enumerate(puzzles):
-            draw = Random(number)
-            track = self.track(puzzle, puzzle.states[0], 0, rate or _rate(self), lambda *_: draw)  # noqa: B023
+            drawn = partial(_same, Random(number))
+            track = self.track(puzzle, puzzle.states[0], 0, rate, drawn)
             solved = [*track][-1][puzzle.asked] == puzzle.answer
             right += 1 if solved else self.guess / len(puzzle.domains[puzzle.asked])
         return right / len(puzzles)
@@ -147,7 +152,7 @@ class Model:
         def draws(t, state):
             return sampled or Random(f"{self.version} {found[1]} {t} {state}")
 
-        states = [state, *self.track(puzzle, state, done, _rate(self), draws)]
+        states = [state, *self.track(puzzle, state, done, self.calibrate(), draws)]
         told = (f"{t}. {puzzle.tell(each)}\n" for t, each in enumerate(states[1:], done + 1))
         ended = before.rstrip().endswith((".", ">"))
         joint = "" if not done or (ended and before.endswith("\n")) else "\n" if ended else ".\n"
@@ -163,6 +168,10 @@ def is_wrong(prompt, final):
     return dict(states_of(final)).get(puzzle.asked) != puzzle.answer
 
 
+def _same(draw, *_):
+    return draw
+
+
 @cache
 def _puzzles(d, N, rho):
     rows = generate_puzzles(d=d, N=N, rho=rho, num_puzzles=600, seed=7, split="train")
@@ -172,8 +181,6 @@ def _puzzles(d, N, rho):
 @cache
 def _rate(model):
     """The slips at the limit, in the sum, at which half of the puzzles are solved."""
-    if model != (plain := replace(model, skill=1, version=0)):
-        return _rate(plain)
     low, high = 0.2, 3.0
     for _ in range(9):
         middle = (low + high) / 2

@@ -170,7 +170,8 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(face=Face(), model=Model()):  # noqa: B008 (both are frozen)
-    """A running server, and one elsewhere."""
+    """A running server, and one elsewhere, of a model that is calibrated before it is asked."""
+    model.calibrate()
     servers = [Server(face, model), Server(Face(), model)]
     for server in servers:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
