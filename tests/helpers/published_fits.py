@@ -25,44 +25,26 @@ def published_margins():
     for load, name in (("d", "outcomes_by_d"), ("N", "outcomes_by_N")):
         table = published_table(name)
         wrong = table[ERRORS].sum(axis=1)
-        tables.append(
-            pd.DataFrame(
-                {
-                    "model": table["model"].replace(short),
-                    "load": load,
-                    "value": table[load],
-                    "n": table["samples"],
-                    "accuracy": 1 - wrong / table["samples"],
-                }
-            )
-        )
+        about = {"model": table["model"].replace(short), "load": load, "value": table[load]}
+        about |= {"n": table["samples"], "accuracy": 1 - wrong / table["samples"]}
+        tables.append(pd.DataFrame(about))
     return pd.concat(tables, ignore_index=True)
 
 
 def compare_published_fits():
-    """Return how the plain GLM, a floor, interactions and both fit Tables 4 and 5, by model.
+    """Return how the plain GLM, and a floor with interactions, fit Tables 4 and 5, by model.
 
-    For each of the four, `chi_square` over the nine accuracies (five of d, four of N) and the
-    largest `miss` in percentage points, as columns (curve, figure). All have Table 2's projection.
-    The floor, with a ceiling, is `Link`'s. NaN where a model is below the floor.
+    For both, `chi_square` over the nine accuracies (five of d, four of N) and the largest `miss` in
+    percentage points, in a table each. Both have Table 2's projection. The floor, with a ceiling,
+    is `Link`'s. NaN where a model is below the floor.
     """
-    margins = published_margins()
-    curves = {
-        "plain": (GLM_LINK, False),
-        "interactions": (GLM_LINK, True),
-        "floor": (Link(), False),
-        "both": (Link(), True),
-    }
-    rows = []
-    for model in published_table("glm")["model"]:
-        observed = margins[margins["model"] == model]
-        for name, (link, interactions) in curves.items():
-            curve = refit_published(model, link, interactions=interactions)
-            found = _margin_misfit(observed, curve) if curve.solved else (np.nan, np.nan)
-            rows.append((model, name, *found))
-    long = pd.DataFrame(rows, columns=["model", "curve", "chi_square", "miss"])
-    wide = long.pivot(index="model", columns="curve").swaplevel(axis=1)
-    return wide.reindex(index=long["model"].unique())
+    margins, found = published_margins(), {"plain": {}, "both": {}}
+    for model, observed in margins.groupby("model"):
+        for name, link in (("plain", GLM_LINK), ("both", Link())):
+            curve = refit_published(model, link, interactions=name == "both")
+            misfit = _margin_misfit(observed, curve) if curve.solved else (np.nan, np.nan)
+            found[name][model] = dict(zip(("chi_square", "miss"), misfit, strict=True))
+    return [pd.DataFrame.from_dict(each, "index") for each in found.values()]
 
 
 def _margin_misfit(observed, curve):
