@@ -1,10 +1,7 @@
 """The same stored responses through every harness: equal ids, prompts, limits and scores."""
 
-import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import reasoning_gym
 from harness import manager, random_state_put_back
@@ -17,8 +14,6 @@ from replayed import PARAMETERS, parameters_of, replays
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share
-from cogniload_gen.sample import score_responses
-from cogniload_gen.tables import write_puzzles
 from cogniload_gen.tokens import estimate
 from inspect_tasks import tasks
 from lm_eval_tasks.responses import Response, Said
@@ -97,23 +92,6 @@ def by_inspect(name, stored, folder):
         yield sample.id, sample.input, asked.config.max_tokens, *verdict
 
 
-def by_tables(name, stored, folder):
-    """Yield the same of `cogniload score --dataset`, to which a table says the limits."""
-    dataset, parameters = parameters_of(name)
-    write_puzzles(benchmarks.datasets()[dataset].puzzles(**parameters), folder / "puzzles.parquet")
-    columns = ("id", "response", "finish_reason", "prompt_tokens", "response_tokens")
-    table = {column: [getattr(each, column) for each in stored] for column in columns}
-    table["response_limit"] = [each.limit for each in stored]
-    pq.write_table(pa.table(table), folder / "responses.parquet")
-    out = folder / "samples.jsonl"
-    score_responses(folder / "puzzles.parquet", [folder / "responses.parquet"], out)
-    for line in out.read_text("utf-8").splitlines():
-        sample = json.loads(line)
-        limit = sample["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"]
-        doc = sample["doc"]
-        yield doc["id"], doc["puzzle"], limit, sample["outcome"], bool(sample["acc"])
-
-
 def by_reasoning_gym(name, stored, _):
     """Yield the same of reasoning-gym's items, which have scores and no outcomes."""
     asked = {key: value for key, value in PARAMETERS[name].items() if key != "num_puzzles"}
@@ -130,7 +108,6 @@ def by_reasoning_gym(name, stored, _):
 
 
 HARNESSES = {"lm-eval": by_lm_eval, "Inspect": by_inspect, "reasoning-gym": by_reasoning_gym}
-HARNESSES["a table of responses"] = by_tables
 """From a benchmark's name, its stored responses and an empty folder to what a harness made of it.
 
 A new harness is a function here. One that has an environment of its own reads the file that
