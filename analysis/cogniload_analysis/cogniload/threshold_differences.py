@@ -2,11 +2,13 @@
 
 With every load's effect apart by model, the joint GLM has the coefficients of the models' own GLMs.
 What joins them is the covariance, clustered by puzzle: models that answer the same puzzles err
-together, and their difference is then known better than either threshold.
+together, and their difference is then known better than either threshold. The puzzles of an
+adaptive run are no grid: its crossings are compared, which its report has.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,10 @@ from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import thresholds
+from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_load_glm, load_design
-from cogniload_analysis.cogniload.known_thresholds import explain_unknown, hide_unknown
+from cogniload_analysis.cogniload.known_thresholds import explain_unknown, fit_run, hide_unknown
+from cogniload_analysis.cogniload.sections.adaptive import find_runs
 from cogniload_analysis.cogniload.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
 from cogniload_analysis.stats import percentiles
 
@@ -56,15 +60,46 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     whose load does not matter to both models has no difference.
     """
     puzzles = pd.factorize(frame["id"])[0]
-    fits = {
-        model: _fit(rows, puzzles[rows.index], puzzles.max() + 1)
-        for model, rows in frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
-    }
+    groups = frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
+    responses = {str(model): rows for model, rows in groups}
+    runs = find_runs(responses)
+
+    @cache
+    def fit(model: str) -> _Fit:
+        rows = responses[model]
+        return _fit(rows, puzzles[rows.index], puzzles.max() + 1)
+
+    @cache
+    def capacity(model: str) -> Capacity:
+        return fit_run(responses[model], runs[model].estimate if model in runs else None)[1]
+
     rows: list[dict[str, object]] = []
-    for first, second in pairs:
-        compared = _compare(fits[first], fits[second])
-        rows += [{"first": first, "second": second, "condition": ""} | row for row in compared]
+    for pair in pairs:
+        adaptive = any(model in runs for model in pair)
+        compared = (
+            _compare_crossings(*map(capacity, pair)) if adaptive else _compare(*map(fit, pair))
+        )
+        about = {"first": pair[0], "second": pair[1], "condition": ""}
+        rows += [about | row for row in compared]
     return pd.DataFrame(rows)
+
+
+def _compare_crossings(first: Capacity, second: Capacity) -> Iterator[dict[str, object]]:
+    """Yield the differences of crossings, whose errors are independent, at the same loads."""
+    same = np.allclose((first.at.d, first.at.rho), (second.at.d, second.at.rho))
+    for name in NAMES:
+        pair: tuple[Threshold, Threshold] = getattr(first, name), getattr(second, name)
+        ends = np.array([[at.low, at.value, at.high] for at in pair])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            (low, value, high) = (np.log10(ends) if name == "ECL50" else ends).T
+            error = float(np.hypot(*(high - low))) / (2 * Z)
+        if not (same and np.isfinite(error)):
+            where = "" if same else "their crossings are at other loads"
+            yield _row(name, pair) | ({"note": where} if where else {})
+            continue
+        apart = float(value[0] - value[1])
+        p = float(2 * norm.sf(abs(apart) / error))
+        yield _row(name, pair, (apart - Z * error, apart + Z * error), p, "crossings")
 
 
 def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
