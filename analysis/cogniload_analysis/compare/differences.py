@@ -44,12 +44,6 @@ def _show_difference(value: float, scale: object) -> str:
     return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
 
 
-def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
-    if np.isnan(difference):
-        return tb.MISSING
-    return f"{_show_difference(low, scale)} to {_show_difference(high, scale)}"
-
-
 def _show_beside(difference: float, p: float) -> str:
     apart = f"{100 * difference + 0.0:+.1f}"
     return apart if p < statistics.SIGNIFICANT else f"({apart})"
@@ -81,7 +75,7 @@ FITS: tb.Columns = {
     "first_value": ("First", tb.form("{:.4g}")),
     "second_value": ("Second", tb.form("{:.4g}")),
     "difference, scale": ("Difference", _show_difference),
-    "difference, low, high, scale": ("95 % interval", _show_interval),
+    "low, high, scale": ("95 % interval", tb.between(_show_difference)),
     **tb.P_VALUES,
     "method": "Method",
     "note": "Note",

@@ -136,10 +136,18 @@ def number(decimals: int, scale: float = 1) -> Format:
     return lambda value: set_number(scale * value, decimals)
 
 
+def between(show: Format) -> Format:
+    """Return a format of the two ends of an interval, each set by `show` with what follows them."""
+
+    def show_ends(low: float, high: float, *more: Any) -> str:
+        return MISSING if math.isnan(low) else f"{show(low, *more)} to {show(high, *more)}"
+
+    return show_ends
+
+
 def interval(decimals: int, scale: float = 1) -> Format:
     """Return a format of an interval, times `scale`, with decimals."""
-    show = number(decimals, scale)
-    return lambda low, high: MISSING if math.isnan(low) else f"{show(low)} to {show(high)}"
+    return between(number(decimals, scale))
 
 
 def form(template: str) -> Format:
@@ -159,8 +167,7 @@ def points(decimals: int) -> Format:
 
 def points_interval(decimals: int) -> Format:
     """Return a format of the interval of such a difference."""
-    show = points(decimals)
-    return lambda low, high: f"{show(low)} to {show(high)}"
+    return between(points(decimals))
 
 
 percent = number(1, 100)

@@ -28,7 +28,6 @@ from cogniload_analysis.cogniload.sections.thresholds import (
     CROSSING,
     PROJECTION,
     name_ends,
-    show_ends,
     show_threshold,
 )
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
@@ -72,11 +71,11 @@ CAPTION = (
 
 def _columns_of(meaning: str, rank: str) -> tb.Columns:
     value, low, high = VALUES[rank]
-    show = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
+    show = partial(show_threshold, meaning, "ECL50")
     return {
         f"{rank}, {rank}_worst": (f"Rank ({meaning})", show_ranks),
-        f"{value}, min_tested, max_tested": (f"ECL50 ({meaning})", next(show)),
-        f"{low}, {high}, min_tested, max_tested": (f"95 % ({meaning})", next(show)),
+        f"{value}, min_tested, max_tested": (f"ECL50 ({meaning})", show),
+        f"{low}, {high}, min_tested, max_tested": (f"95 % ({meaning})", tb.between(show)),
     }
 
 
@@ -326,11 +325,8 @@ def show_length(N: float, least_N: float, most_N: float) -> str:
     return "not determined" if math.isnan(N) else tb.within(N, 0, round(least_N), round(most_N))
 
 
-def show_interval(low: float, high: float, least_N: float, most_N: float) -> str:
-    """Set the interval of ECL50 in print."""
-    if math.isnan(low):
-        return tb.MISSING
-    return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
+show_interval = tb.between(show_length)
+"""How the interval of ECL50 is set in print, by its ends and the range of N."""
 
 
 def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:

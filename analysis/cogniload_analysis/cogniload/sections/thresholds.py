@@ -7,6 +7,7 @@ of the model itself.
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -181,11 +182,8 @@ def show_threshold(meaning: str, name: str, value: float, least: float, most: fl
     return tb.within(value, DECIMALS[name], least, most)
 
 
-def show_ends(meaning: str, name: str, low: float, high: float, least: float, most: float) -> str:
-    """Set the interval of a threshold."""
-    if math.isnan(low):
-        return tb.MISSING
-    return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
+def _show_ends(meaning: str, name: str, *ends: float) -> str:
+    return tb.between(partial(show_threshold, meaning, name))(*ends)
 
 
 def _show_estimate(*values: Any) -> str:
@@ -198,7 +196,7 @@ THRESHOLDS: tb.Columns = {
     **tb.MODEL,
     "threshold, meaning": ("Threshold", tb.form("{} ({})")),
     "meaning, threshold, value, min_tested, max_tested, status": ("Estimate", _show_estimate),
-    "meaning, threshold, low, high, min_tested, max_tested": ("95 % interval", show_ends),
+    "meaning, threshold, low, high, min_tested, max_tested": ("95 % interval", _show_ends),
     "loads": "At",
     "value, method": ("Method", lambda value, method: tb.MISSING if math.isnan(value) else method),
     "note": "Note",
