@@ -3,14 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis import stats
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.stats import (
-    chance_of_any,
-    chance_of_majority,
-    clustered_interval,
-    numbers_of_attempts,
-)
 
 CAPTION = (
     "Several attempts at a puzzle: at least one of k right (pass@k), the commonest answer of k "
@@ -50,15 +45,15 @@ def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:
         if min(attempts) == 1:
             continue
         wrong = count_wrong(mine)
-        for k in numbers_of_attempts(min(attempts)):
+        for k in stats.numbers_of_attempts(min(attempts)):
             majority = [
-                chance_of_majority(n, others, of - n - sum(others), k) if wrong else np.nan
+                stats.chance_of_majority(n, others, of - n - sum(others), k) if wrong else np.nan
                 for n, others, of in zip(right, wrong or [[]] * len(right), attempts, strict=True)
             ]
-            chances = {"any": chance_of_any(right, attempts, k), "majority": np.array(majority)}
+            solved = stats.chance_of_any(right, attempts, k)
             row = {"model": str(model), "k": k, "puzzles": len(right)}
-            for name, shares in chances.items():
-                low, high = clustered_interval(shares)
+            for name, shares in (("any", solved), ("majority", np.array(majority))):
+                low, high = stats.clustered_interval(shares)
                 row |= {name: shares.mean(), f"{name}_low": low, f"{name}_high": high}
             rows.append(row)
     return pd.DataFrame(rows)

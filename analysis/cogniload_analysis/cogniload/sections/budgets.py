@@ -200,9 +200,7 @@ def _beside(run: pd.DataFrame, longest: pd.DataFrame, capacity: Capacity) -> dic
         "low": low,
         "high": high,
         "stopped": other.mean(),
-        "difference": difference.value,
-        "difference_low": difference.low,
-        "difference_high": difference.high,
+        **name_ends("difference", difference),
         **name_ends("ECL50", capacity.ECL50),
         **name_ends("stopped_ECL50", other_capacity.ECL50),
         "min_tested": least,
@@ -225,18 +223,16 @@ def draw_effort(table: pd.DataFrame) -> Figure:
         axes.set_xlim(left=0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
 
-    panels = []
-    for label, value, low, high in (
-        ("Accuracy", "accuracy", "low", "high"),
-        ("ECL50 (statements)", "ECL50", "ECL50_low", "ECL50_high"),
+    panels, ends = [], ["ECL50", "ECL50_low", "ECL50_high"]
+    # what lies beyond the puzzles has no place
+    inside = table["ECL50"].between(table["min_tested"], table["max_tested"])
+    drawn = table.assign(**table[ends].where(inside))
+    for label, stopped, *names in (
+        ("Accuracy", "stopped", "accuracy", "low", "high"),
+        ("ECL50 (statements)", "stopped_ECL50", *ends),
     ):
-        drawn = table.copy()
-        if value == "ECL50":  # what lies beyond the puzzles has no place
-            inside = table["ECL50"].between(table["min_tested"], table["max_tested"])
-            drawn[[value, low, high]] = drawn[[value, low, high]].where(inside)
-        other = "stopped" if value == "accuracy" else "stopped_ECL50"
-        series = series_by_model(drawn, "tokens", value, low, high) + [
-            Series(f"{of}, stopped", rows["tokens"], rows[other], marked=False, dashed=True)
+        series = series_by_model(drawn, "tokens", *names) + [
+            Series(f"{of}, stopped", rows["tokens"], rows[stopped], marked=False, dashed=True)
             for of, rows in drawn.groupby("of", sort=False)
         ]
         panels.append(Panel(series, "Tokens a response", label, finish=finish))

@@ -13,12 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload.capacity import goodness_of_fit as goodness
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
-    covers_grid,
-    goodness_of_fit,
-    margins_test,
-)
 from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
     TERMS,
@@ -30,6 +26,7 @@ from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, 
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
 from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
+from cogniload_analysis.compare.paired import Difference
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
@@ -215,7 +212,7 @@ def threshold_table(
     for model, glm in glms.items():
         known = capacities[model]
         meanings: dict[str, tuple[Thresholds | Capacity, LoadMeans]] = {CROSSING: (known, known.at)}
-        if covers_grid(glm.cells):
+        if goodness.covers_grid(glm.cells):
             meanings = {PROJECTION: (projections(glm), glm.means), **meanings}
         for meaning, (at, held) in meanings.items():
             for name, load in LOAD_OF.items():
@@ -229,15 +226,15 @@ def threshold_table(
     return pd.DataFrame(rows)
 
 
-def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
-    """Return a threshold and the ends of its interval, in columns that begin with a name."""
+def name_ends(name: str, threshold: Threshold | Difference) -> dict[str, Any]:
+    """Return an estimate and the ends of its interval, in columns that begin with a name."""
     ends = {f"{name}_low": threshold.low, f"{name}_high": threshold.high}
     return {name: threshold.value} | ends
 
 
 def say_fit(glm: LoadGLM) -> str:
     """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
-    fit, (chi_square, degrees, p) = goodness_of_fit(glm), margins_test(glm)
+    fit, (chi_square, degrees, p) = goodness.goodness_of_fit(glm), goodness.margins_test(glm)
     if math.isnan(chi_square):
         return "Too little is known to judge the GLM's fit."
     error = f"where the sampling error is {fit.sampling_error:.1f}"
@@ -272,14 +269,11 @@ def _show_p_LR(p: float) -> str:
 
 INTERACTION: tb.Columns = {
     **tb.MODEL,
-    "beta_dN": ("β d×N", tb.number(2)),
-    "p_dN": ("p d×N", _show_p_LR),
-    "beta_drho": ("β d×ρ", tb.number(2)),
-    "p_drho": ("p d×ρ", _show_p_LR),
-    "beta_Nrho": ("β N×ρ", tb.number(2)),
-    "p_Nrho": ("p N×ρ", _show_p_LR),
-    "beta_dNrho": ("β d×N×ρ", tb.number(2)),
-    "p_dNrho": ("p d×N×ρ", _show_p_LR),
+    **{
+        term.replace("beta", kind): (f"{symbol} {loads}", show)
+        for term, loads in zip(INTERACTIONS, ("d×N", "d×ρ", "N×ρ", "d×N×ρ"), strict=True)
+        for kind, symbol, show in (("beta", "β", tb.number(2)), ("p", "p", _show_p_LR))
+    },
     "problem": "Note",
 }
 
