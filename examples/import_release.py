@@ -20,11 +20,12 @@ from cogniload_gen.files import MALFORMED, whole_file
 
 
 def list_sources(folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the id of each puzzle, and all that its files say of it; a file is a Path to read."""
+    """Yield the id of each puzzle, and all that its files say of it, as they are."""
     for path in sorted((folder / "exp").rglob("*.txt")):
         id = path.relative_to(folder / "exp").as_posix().removesuffix(".txt")
         state = folder / "meta" / f"{id}_state.json"
-        yield id, [path, *filter(Path.exists, [state]), {"answer": id.rpartition("_")[2]}]
+        texts = [each.read_bytes() for each in (path, state) if each.exists()]
+        yield id, [*texts, {"answer": id.rpartition("_")[2]}]
     for path in sorted(folder.rglob("*.jsonl")):
         name = path.relative_to(folder).as_posix().removesuffix(".jsonl")
         for number, line in enumerate(path.read_bytes().splitlines(), 1):
@@ -34,13 +35,9 @@ def list_sources(folder: Path) -> Iterator[tuple[str, Any]]:
 
 def flatten(source: Any) -> Iterator[Any]:
     """Yield a source's texts and objects, also those within JSON texts, the outer ones first."""
-    if isinstance(source, Path):
-        source = source.read_bytes()
-    if isinstance(source, bytes):
-        source = source.decode("utf-8")
-    if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
-        with suppress(ValueError):  # a text that only looks like JSON
-            source = json.loads(source)
+    with suppress(TypeError, ValueError):  # no text, or one that only looks like JSON
+        source = json.loads(source)
+    source = source.decode("utf-8") if isinstance(source, bytes) else source
     yield source
     if isinstance(source, dict | list):
         for part in source.values() if isinstance(source, dict) else source:
