@@ -1,7 +1,7 @@
 """What the verdicts of `cogniload gate` cost in errors and puzzles, by simulation.
 
 Prints the verdicts and the puzzles spent, beside a fixed-size test and the rule of NeMo Evaluator's
-`nel gate`; what troubles do; and which puzzles show a loss best. Takes about five minutes.
+`nel gate`; and which puzzles show a loss best. Takes some minutes.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import norm
 from simulated import percent, print_table
 
-from cogniload_analysis import gate, published_table
+from cogniload_analysis import published_table
 from cogniload_analysis.cogniload.plan import expected_accuracies, lower_accuracies
-from cogniload_analysis.compare.gate import ERROR, NO_WORSE, UNDECIDED, WORSE, log_capital
+from cogniload_analysis.compare.gate import ERROR, log_capital
 
 SIMULATIONS, MARGIN = 2000, 0.02
 LOOK = 25  # puzzles between looks
@@ -55,39 +55,6 @@ def _first(counts: np.ndarray, sign: int, bound: float) -> int:
     return LOOK * (int(won.argmax()) + 1) if won.any() else NEVER
 
 
-def troubles() -> Iterator[list[str]]:
-    """Yield what goes wrong at a loss of 0 and of the margin, in 3,000 puzzles and six looks."""
-    yield ["trouble", "false worse", "false no worse", "false lower", "with a doubt"]
-    names = ("luck alone", "both drift", "new drifts", "lost at random", "hard ones lost")
-    for name in (*names, "4 attempts"):
-        wrong = np.zeros(4)
-        looks = (3000,) if name == "new drifts" else range(500, 3001, 500)
-        for number, place in product(range(SIMULATIONS), (0, 1)):
-            pairs = _troubled(name, place * MARGIN, np.random.default_rng([3, number, place]))
-            found = [gate(pairs[:look], 100 * MARGIN) for look in looks]
-            first = next((one for one in found if one.is_decided), found[-1])
-            if place:
-                wrong[:2] += first.verdict == WORSE, first.verdict == NO_WORSE
-            else:
-                wrong[2] += first.verdict not in (NO_WORSE, UNDECIDED)
-            wrong[3] += bool(first.notes) / 2
-        yield [name, *map(percent, wrong / SIMULATIONS)]
-
-
-def _troubled(name: str, loss: float, draws: np.random.Generator) -> np.ndarray:
-    """Return pairs of models that both have the luck of decoding at temperature 1."""
-    count, attempts = 3000, 4 if name == "4 attempts" else 1
-    late = np.arange(count) >= count // 2
-    chance = draws.uniform(0.3, 0.9, count) - 0.15 * late * (name == "both drift")
-    # to the same loss in the mean
-    less = loss + np.where(late, 0.06, -0.06) * (name == "new drifts")
-    pairs = draws.binomial(attempts, np.stack([chance, chance - less], axis=1)) / attempts
-    # a tenth, at random or failures of the new one
-    lost = {"lost at random": 0.1, "hard ones lost": 0.25 * (pairs[:, 1] == 0)}.get(name, 0)
-    pairs[draws.random(count) < lost, 1] = np.nan
-    return pairs
-
-
 def ranges() -> Iterator[list[str]]:
     """Yield what a loss of 2 points over the paper's grid is in a range of pass rates.
 
@@ -108,5 +75,5 @@ def ranges() -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    for table in (verdicts, troubles, ranges):
+    for table in (verdicts, ranges):
         print_table(table())
