@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from lm_eval_layout import make_puzzle, make_sample, write_run
+from lm_eval_layout import make_answers, write_run
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_gen.sample import is_greedy, rescore
@@ -15,9 +15,7 @@ CONFIG = {"model": "hf", "model_args": {"pretrained": "m"}}
 
 
 def answers(of=24, seed=0):
-    outcomes = ("correct_valid", "wrong_logic")
-    docs = (make_puzzle(1 + index % 2, 20, 5, index) for index in range(of))
-    return [make_sample(doc, f"T{seed}.", outcomes[(i + seed) % 2]) for i, doc in enumerate(docs)]
+    return [*make_answers(((index + seed) % 2 == 0 for index in range(of)), f"T{seed}.")]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from lm_eval_layout import make_puzzle, make_sample, write_factor_runs, write_run
+from lm_eval_layout import make_answers, write_factor_runs, write_run
 
 from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -23,9 +23,7 @@ MODEL = "org/Qwen3-8B"
 
 def answers(right, of=20):
     """Samples of `of` puzzles, of which the first `right` are solved."""
-    for index in range(of):
-        outcome = "correct_valid" if index < right else "wrong_logic"
-        yield make_sample(make_puzzle(1 + index % 2, 20, 5, index), "Text.", outcome)
+    return make_answers(index < right for index in range(of))
 
 
 @pytest.fixture

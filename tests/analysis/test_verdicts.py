@@ -9,7 +9,7 @@ import pytest
 from command_line import refusal
 from hypothesis import given
 from hypothesis import strategies as st
-from lm_eval_layout import make_puzzle, make_sample, write_run
+from lm_eval_layout import make_answers, write_run
 from scipy.stats import multinomial
 
 from cogniload_analysis import gate
@@ -95,12 +95,7 @@ def test_a_verdict_holds_whatever_the_missing_answers_are(pairs, random):
 
 def write(folder, name, solved):
     """Write a run of a model that solves puzzles by number, and return its folder."""
-    outcomes = ["wrong_logic", "correct_valid"]
-    puzzles = ((make_puzzle(1, 20, 50, index), right) for index, right in enumerate(solved))
-    samples = (
-        make_sample(row, f"{name} {row['index']}.", outcomes[right]) for row, right in puzzles
-    )
-    return str(write_run(folder / name, name, samples).parent)
+    return str(write_run(folder / name, name, make_answers(solved, name + " {}.")).parent)
 
 
 def test_the_command_ends_with_the_verdict_on_two_runs(tmp_path, capsys):

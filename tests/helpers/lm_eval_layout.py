@@ -129,6 +129,14 @@ def make_factor_puzzle(N, *, suite="symbolic", context=0, noise="close", index=0
     return doc | ({"target": 2} if symbolic else {}) | {"context_budget": 32768 + context}
 
 
+def make_answers(right, text="Text."):
+    """Yield the answers to puzzles that are numbered from 0, right or wrong, as samples."""
+    for index, solved in enumerate(right):
+        doc = make_puzzle(1 + index % 2, 20, 5, index)
+        outcome = "correct_valid" if solved else "wrong_logic"
+        yield make_sample(doc, text.format(index), outcome)
+
+
 TEXTS = Counter()
 
 
