@@ -59,7 +59,7 @@ SHARES: tb.Columns = {
     "first_share": ("First [%]", tb.percent),
     "second_share": ("Second [%]", tb.percent),
     "difference": ("Difference", tb.points(1)),
-    "low, high": ("95 % interval", tb.points_interval(1)),
+    "low, high": ("95 % interval", tb.between(tb.points(1))),
     **tb.P_VALUES,
     "method": "Method",
 }
@@ -329,7 +329,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
         )
     elif row["left_out"]:
         counts += f"; {row['left_out']:,} that only one answered are left out"
-    ends = tb.points_interval(1)(row["low"], row["high"])
+    ends = tb.between(tb.points(1))(row["low"], row["high"])
     source = f"95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {counts}"
     more = "more" if row["difference"] >= 0 else "fewer"
     solved = f"{first} solves {apart:.1f} points {more} than {second}"
@@ -369,7 +369,7 @@ def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
     if differs[0] != differs[1]:
         which = f"Only the accuracy {'with' if differs[0] else 'without'} cut responses differs"
     apart, ends = 100 * row["uncut_difference"], (row["uncut_low"], row["uncut_high"])
-    source = f"95 % interval {tb.points_interval(1)(*ends)} points, p {_equals(row['uncut_p'])}"
+    source = f"95 % interval {tb.between(tb.points(1))(*ends)} points, p {_equals(row['uncut_p'])}"
     yield f"Overflow: a limit cut {shares}."
     more = "more" if apart >= 0 else "fewer"
     yield f"{which}: without them, {first} solves {abs(apart):.1f} points {more} ({source})."

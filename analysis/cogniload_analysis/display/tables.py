@@ -145,11 +145,6 @@ def between(show: Format) -> Format:
     return show_ends
 
 
-def interval(decimals: int, scale: float = 1) -> Format:
-    """Return a format of an interval, times `scale`, with decimals."""
-    return between(number(decimals, scale))
-
-
 def form(template: str) -> Format:
     """Return a format by a format string; a missing first value is a dash."""
     return lambda *values: template.format(*values) if pd.notna(values[0]) else MISSING
@@ -165,13 +160,8 @@ def points(decimals: int) -> Format:
     return lambda share: MISSING if math.isnan(share) else f"{100 * share:+.{decimals}f}"
 
 
-def points_interval(decimals: int) -> Format:
-    """Return a format of the interval of such a difference."""
-    return between(points(decimals))
-
-
 percent = number(1, 100)
-percent_interval = interval(1, 100)
+percent_interval = between(percent)
 thousands = form("{:,.0f}")
 
 

@@ -40,7 +40,7 @@ EFFECTS: tb.Columns = {
     "share": ("Turned [%]", tb.percent),
     "against_share": ("Against [%]", tb.percent),
     "difference": ("Difference", tb.points(0)),
-    "low, high": ("95 % interval", tb.points_interval(0)),
+    "low, high": ("95 % interval", tb.between(tb.points(0))),
     **tb.P_VALUES,
 }
 

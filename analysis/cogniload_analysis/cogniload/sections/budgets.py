@@ -147,7 +147,7 @@ EFFORT: tb.Columns = {
     "accuracy": ("Acc [%]", tb.percent),
     "stopped": ("Stopped there [%]", tb.percent),
     "difference": ("Difference", tb.points(1)),
-    "difference_low, difference_high": ("95 % interval", tb.points_interval(1)),
+    "difference_low, difference_high": ("95 % interval", tb.between(tb.points(1))),
     "ECL50, min_tested, max_tested": ("ECL50 (crossing)", SHOW_ECL50),
     "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", SHOW_ECL50),
 }
