@@ -102,6 +102,7 @@ def build_part(
     ]
     suites = [load.name for load in analysis.loads if load.in_task]  # whose runs belong together
     versions = (frame.groupby(suites, observed=True) if suites else frame)["generator_version"]
+    left_out = [f"{model}, left out: {TWINS_ALONE}." for model in alone]
     mixed = [MIXED] * bool(np.max(versions.nunique()) > 1)
     loads = (load.name for load in analysis.loads)
     by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
@@ -111,11 +112,7 @@ def build_part(
         verdicts=add_causes(findings.verdicts, explained),
         overview=findings.overview,
         sections=sections,
-        warnings=[
-            *warn_of_limits(endings.data),
-            *mixed,
-            *(f"{model}, left out: {TWINS_ALONE}." for model in alone),
-        ],
+        warnings=[*warn_of_limits(endings.data), *mixed, *left_out],
         cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
         responses=list_responses(frame, analysis) if by_cell else [],
     )
