@@ -38,7 +38,7 @@ def fit_run(frame: pd.DataFrame, capacity: Capacity | None = None) -> tuple[Load
     glm = replace(fit_soundly(frame), unknown=explain_unknown(frame))
     if capacity is None and frame["id"].is_unique:
         glm = replace(glm, correlation=own.correlation)
-    return glm, settle(own, glm.unknown)
+    return glm, hide_unknown_crossings(own, glm.unknown)
 
 
 def explain_unknown(frame: pd.DataFrame) -> dict[str, str]:
@@ -83,26 +83,20 @@ def hide_unknown(
     }
 
 
-def settle(capacity: Capacity, unknown: Mapping[str, str]) -> Capacity:
-    """Return a capacity with the crossings that are known alone; `unknown` has the others."""
-    settled: dict[str, Any] = {
-        name: settle_crossing(getattr(capacity, name), tested_ends(capacity, name), why)
-        for name in (*LOAD_OF, "ECL80", "ECL90")
-        for why in [unknown.get(name if name in LOAD_OF else "ECL50", "")]
-    }
-    return replace(capacity, **settled)
+def hide_unknown_crossings(capacity: Capacity, unknown: Mapping[str, str]) -> Capacity:
+    """Return a capacity without the crossings that are unknown.
 
-
-def settle_crossing(crossing: Threshold, ends: tuple[float, float], why: str) -> Threshold:
-    """Return a crossing, unknown where its interval passes both `ends` of the tested loads.
-
-    And with a `why`, unless it lies beyond one end, which a load that doesn't matter allows.
+    Those whose interval passes both ends of the tested loads, and the `unknown` ones, unless they
+    lie beyond one end, which a load that doesn't matter allows.
     """
-    passes = crossing.low < ends[0] and crossing.high > ends[1]
-    inside = ends[0] <= crossing.value <= ends[1]
-    if passes or why.startswith((AT_CHANCE, RISES)) or (why and inside):
-        return Threshold(status=UNKNOWN)
-    return crossing
+    hidden: dict[str, Any] = {}
+    for name in (*LOAD_OF, "ECL80", "ECL90"):
+        at, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
+        why = unknown.get(name if name in LOAD_OF else "ECL50", "")
+        passes, inside = at.low < least and at.high > most, least <= at.value <= most
+        if passes or why.startswith((AT_CHANCE, RISES)) or (why and inside):
+            hidden[name] = Threshold(status=UNKNOWN)
+    return replace(capacity, **hidden)
 
 
 def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
