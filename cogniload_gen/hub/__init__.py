@@ -42,6 +42,8 @@ from cogniload_gen.tables import reading
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's name, user/name."""
 
+CARD = "README.md"
+
 KINDS = errors.HfHubHTTPError.__mro__
 HTTP_ERROR: type[BaseException] = KINDS[KINDS.index(OSError) - 1]
 """What the Hub's library raises where there is no answer at all (httpx's or requests' own)."""
@@ -100,7 +102,11 @@ def push(
         info = api.dataset_info(repo)
         if private and not info.private:
             raise ValueError(f"{repo} exists and is public: --private is for a new one")
-        published = _published(repo, info.sha)
+        published = []
+        if any(file.rfilename == CARD for file in info.siblings or ()):
+            # one that is not ours is not for us to replace: it is refused where it is read
+            card = api.hf_hub_download(repo, CARD, repo_type="dataset", revision=info.sha)
+            published = read_card(Path(card), repo)
     with tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
         write_folder(Path(temporary), repo, new, merge(published, new))
         with hub_errors(repo):
@@ -115,23 +121,9 @@ def push(
             ).commit_url
 
 
-def _published(repo: str, revision: str | None) -> list[Configuration]:
-    """Return what a repository holds at a revision, by its card; nothing if it has no card.
-
-    Raises ValueError if the card is not ours: it is not for us to replace.
-    """
-    try:
-        card = HfApi().hf_hub_download(repo, "README.md", repo_type="dataset", revision=revision)
-    except errors.LocalEntryNotFoundError:  # not reached, which is one of the next kind too
-        raise
-    except errors.EntryNotFoundError:
-        return []
-    return read_card(Path(card), repo)
-
-
 def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configuration]) -> None:
     """Write what a push of `new` uploads to a repository that then holds `all`."""
-    (folder / "README.md").write_text(str(dataset_card(repo, all)), "utf-8")
+    (folder / CARD).write_text(str(dataset_card(repo, all)), "utf-8")
     tasks = evaluation(all)
     if tasks["tasks"]:
         text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
@@ -250,11 +242,11 @@ def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Split], lis
     if not source.is_dir():
         if source.exists() or not REPOSITORY.fullmatch(str(source)):
             raise ValueError(f"{source} must be a folder or a repository user/name")
-        folder = _download(str(source), ["README.md"])
-    elif not (source / "README.md").exists():
+        folder = _download(str(source), [CARD])
+    elif not (source / CARD).exists():
         folders = "manifest.json, as `cogniload generate OUT/` writes it, or README.md, the card"
         raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
-    splits = splits_of(read_card(folder / "README.md", str(source)))
+    splits = splits_of(read_card(folder / CARD, str(source)))
     for puzzles, _ in splits:
         _check(puzzles, source, tokenizer)
     if folder != source:
