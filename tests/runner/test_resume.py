@@ -64,20 +64,6 @@ def test_a_torn_last_line_is_dropped_and_asked_again(
     assert same(read(tmp_path), undisturbed)
 
 
-def test_what_a_crash_or_two_processes_leave_counts_once(
-    server, tmp_path, undisturbed, undisturbed_folder
-):
-    """Lines of nothing or of anything are no answers; of an answer given twice the first counts."""
-    file = copied(undisturbed_folder, tmp_path)
-    lines = file.read_bytes().splitlines(keepends=True)
-    again = json.dumps(json.loads(lines[0]) | {"answer": "another"}).encode() + b"\n"
-    more = [b"\0" * 4096 + b"\n", b"\n", b"{}\n", b"[1]\n", b'"\xff"\n', lines[5][7:]]
-    file.write_bytes(b"".join([*lines[:9], *more, *lines[9:], again]))
-    assert command(*arguments(server, tmp_path))[0] == 0
-    assert not server.requests
-    assert same(read(tmp_path), undisturbed)
-
-
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     server, tmp_path, undisturbed, undisturbed_folder
 ):
@@ -252,16 +238,22 @@ def test_two_of_the_same_command_ask_once(server, tmp_path, undisturbed):
 
 
 def test_files_of_the_state_may_hold_anything(server, tmp_path, undisturbed, undisturbed_folder):
-    """What is no answer is asked again; a run.json that is none is one line."""
+    """What is no answer is asked again, of two the first counts; a wrong run.json is one line."""
     file = copied(undisturbed_folder, tmp_path)
     lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    again = lines[9] | {"answer": "another"}
     lines[0]["arguments"], lines[1]["task"], lines[2] = None, [], 7
     del lines[3]["answer"]
     lines[4] |= {"prompt_tokens": "many", "acc": "yes"}
-    file.write_text("\n".join(map(json.dumps, lines)) + "\n", "utf-8")
+    written = [json.dumps(line).encode() for line in (*lines, again)]
+    more = [b"\0" * 4096, b"", b"{}", b"[1]", b'"\xff"', written[5][7:]]
+    file.write_bytes(b"\n".join([*written[:9], *more, *written[9:], b""]))
     assert command("eval", "--status", tmp_path)[0] == 0
     assert command(*arguments(server, tmp_path))[0] == 0
     assert len(server.asked()) == 4
+    runs = read(tmp_path), undisturbed
+    said, wanted = ([sample["resps"] for sample in samples] for _, samples in runs)
+    assert said == wanted
     run = tmp_path / "state/run.json"
     sound = json.loads(run.read_bytes())
     for part in ("what", "free", "about", "model", "total"):
