@@ -25,6 +25,8 @@ from harness import TASKS, manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
+from cogniload_gen.sample import score_attempts
+
 
 def by_lm_eval(out, model, settings, task="cogniload_mini", **others):
     """What lm-eval itself writes."""
@@ -161,26 +163,32 @@ def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_p
                 assert [line[name] for line in read_back] == [sample[name] for sample in samples]
 
 
-def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
+def test_attempts_are_asked_each_and_once_and_keep_their_reasoning(server, tmp_path, few_tasks):
     """Of a task with `repeats`, and a server that fails between the attempts at a puzzle."""
+
+    def think(_):
+        held = {"content": f"No idea {len(server.requests)}.", "reasoning": "Hm."}
+        held["reasoning"] += held["content"]
+        return {"choices": [{"finish_reason": "stop", "message": held}]}
+
     (tmp_path / "thrice.yaml").write_text(
         f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
     )
-    server.reply = lambda messages: f"No idea {len(server.requests)}."
-    server.once, server.instead = 5 * [{}], (401, "no more")
+    server.once, server.instead = 5 * [think], (401, "no more")
     out = tmp_path / "out"
     words = arguments(server, out, "--include_path", tmp_path, "--limit", 4, tasks="thrice")
     assert "no more" in error_of(*words)
     lines = whole_lines(out)["answers-1.jsonl"]
     assert len(lines) == 5
-    server.instead = {}
+    server.instead = think
     code, _, err = command(*words)
     assert code == 0, err
     assert len(server.asked()) == 5 + 1 + 12 - 5
     assert whole_lines(out)["answers-1.jsonl"][:5] == lines
-    attempts = [sample["resps"][0] for sample in read(out)[1]]
+    attempts = [score_attempts(sample) for sample in read(out)[1]]
     assert [len(each) for each in attempts] == [3] * 4
-    assert len({*chain(*attempts)}) == 12
+    assert len({each["resps"][0][0] for each in chain(*attempts)}) == 12
+    assert all(each["reasoning"] == f"Hm.{each['resps'][0][0]}" for each in chain(*attempts))
 
 
 @pytest.mark.parametrize("name", ["org/" + 80 * "名前", "..", "a/../b"])

@@ -22,10 +22,8 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.openai_completions import LocalChatCompletion
 
 from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.sample import score_attempts
 from lm_eval_tasks import server as client
 from lm_eval_tasks.responses import NoCompletion, keep_what_is_said, read_answer, read_body
-from lm_eval_tasks.tasks import TASKS
 
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
 
@@ -138,24 +136,6 @@ def test_a_reasoning_is_kept_wherever_the_server_puts_it(server, tmp_path, ends)
         runs.append([[sample[name] for name in names] for sample in samples])
     assert all(run == runs[0] for run in runs)
     assert {acc for acc, *_ in runs[0]} == {0, 1}
-
-
-def test_each_attempt_keeps_its_reasoning(server, tmp_path):
-    count = iter(range(9))
-    server.instead = lambda request: (
-        in_shape(2, request)
-        | {"choices": [{"message": {"content": "So.", "reasoning": f"Take {next(count)}."}}]}
-    )
-    folder = tmp_path / "tasks"
-    folder.mkdir()
-    thrice = f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
-    (folder / "thrice.yaml").write_text(thrice, "utf-8")
-    given = ("--limit", 1, "--include_path", folder)
-    code, _, err = command(*arguments(server, tmp_path / "run", *given, tasks="thrice"))
-    assert code == 0, err
-    (sample,) = read(tmp_path / "run")[1]
-    attempts = score_attempts(sample)
-    assert [each["reasoning"] for each in attempts] == ["Take 0.", "Take 1.", "Take 2."]
 
 
 def test_a_hidden_reasoning_is_not_read_and_its_share_is_named(server, tmp_path):
