@@ -1,11 +1,12 @@
 """Inspect's adaptive task, against `cogniload eval --until` with the same answers."""
 
 import json
+import re
 
 import completion_server
 import pytest
 from completion_server import serving
-from eval_command import command
+from eval_command import command, read
 from harness import random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -47,10 +48,13 @@ def test_it_asks_what_cogniload_eval_asks(log, tmp_path, monkeypatch):
     with serving() as server, random_state_put_back():
         server.window = 32768
         words = until_arguments(server, tmp_path, "--at", AT, "--N", N, budget=BUDGET)
-        code, _, err = command(*words)
+        code, said, err = command(*words)
     assert code == 0, err
-    (file,) = tmp_path.rglob("samples_*.jsonl")
-    samples = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    (value,) = re.findall(r"^ECL50 ([\d.]+) \(.*\) statements, at d = 1, rho = 25 %$", said, re.M)
+    results, samples = read(tmp_path)
+    found = results["results"]["cogniload"]["ECL50_crossing,none"]
+    assert found == pytest.approx(float(value), rel=0.05)
+    assert {(s["doc"]["d"], s["doc"]["rho"]) for s in samples} == {(1, 25.0)}
     theirs = {sample["doc"]["id"]: sample["outcome"] for sample in samples}
     assert len(theirs) == BUDGET
     ours = {it.id: it.scores["score_puzzle"].metadata["outcome"] for it in log.samples}

@@ -156,24 +156,6 @@ def test_the_seed_the_range_and_the_budget_of_tokens_may_be_set(server, tmp_path
     assert len(server.requests) == len(documents) == 64
 
 
-def test_the_loads_may_be_set(server, tmp_path):
-    """At d = 1 and one rho, as for a model that knows no other puzzles."""
-    words = until_arguments(server, tmp_path, "--at", "d=1,rho=25", "--N", "2..60", budget=192)
-    code, said, err = command(*words)
-    assert code == 0, err
-    results, samples = read(tmp_path)
-    documents = [sample["doc"] for sample in samples]
-    assert {(doc["d"], doc["rho"]) for doc in documents} == {(1, 25.0)}
-    assert {2, 60} <= {doc["N"] for doc in documents} <= {*range(2, 61)}
-    (value,) = re.findall(r"^ECL50 ([\d.]+) \(.*\) statements, at d = 1, rho = 25 %$", said, re.M)
-    assert CAPACITY / 1.5 < float(value) < CAPACITY * 1.5
-    assert results["results"]["cogniload"]["ECL50_crossing,none"] == pytest.approx(
-        float(value), rel=0.05
-    )
-    assert command("eval", "--merge", tmp_path)[0] == command(*words)[0] == 0
-    assert len(server.requests) == len(documents)
-
-
 def test_the_longest_puzzle_is_what_fits_the_budget_with_a_trace(tmp_path):
     """By the same words that stand for the tokens of a model without a tokenizer."""
     with serving_by(lambda prompt: respond_with(1, prompt)) as server:
