@@ -40,16 +40,6 @@ def test_puzzles_lie_on_the_axes_with_the_papers_mean_d(undisturbed):
     assert np.mean(over_N) == pytest.approx(MEAN_D, abs=0.03)
 
 
-def test_answers_ahead_of_the_design_change_no_question(undisturbed):
-    asked, _ = undisturbed
-    everything = [puzzle for batch in asked for puzzle in batch]
-    design = AdaptiveDesign(target=0.15, budget=400)
-    design.tell(everything[100:], solve_all(everything[100:]))
-    assert sorted(design.ask()) == sorted(asked[0])
-    design.tell(everything[:100], solve_all(everything[:100]))
-    assert design.done
-
-
 def test_what_another_run_told_counts_from_the_start():
     cells = product((1, 3, 7, 10), (20, 50, 100, 250), (5.0, 25.0, 75.0), range(12))
     grid = list(cells)
