@@ -8,12 +8,11 @@ import os
 import socket
 import subprocess
 from contextlib import contextmanager
-from urllib.request import Request, urlopen
 
 import pytest
 from eval_command import read
 from real_model import MODEL, MODEL_FILE, wheel_folder
-from started import wait_for
+from started import ask, read_of, wait_for
 
 from cogniload_cli import main
 
@@ -73,25 +72,6 @@ def run(url, out, limit):
     return {sample["doc"]["id"]: sample for sample in read(out)[1]}
 
 
-def ask(url, prompt):
-    """The message that a server answers a prompt with."""
-    asked = {"messages": [{"role": "user", "content": prompt}], "max_tokens": 64} | DECODING
-    content = json.dumps(asked).encode()
-    request = Request(f"{url}/v1/chat/completions", content, {"Content-Type": "application/json"})  # noqa: S310
-    with urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)["choices"][0]["message"]
-
-
-def read_of(samples):
-    """What is read of each sample, wherever its reasoning stands."""
-    names = ("acc", "acc_uncut", "overflow", "outcome", "ending", "steps_read", "finish_reason")
-    return {
-        name: [sample[name] for name in names]
-        + [(sample.get("reasoning") or "").strip(), sample.get("response_tokens")]
-        for name, sample in samples.items()
-    }
-
-
 @pytest.mark.parametrize("limit", [64, 8])
 def test_a_server_s_format_changes_nothing(tmp_path, limit):
     """Nor where the limit cuts the reasoning."""
@@ -99,7 +79,7 @@ def test_a_server_s_format_changes_nothing(tmp_path, limit):
     for way in ("none", "deepseek"):
         with serve(tmp_path, way) as url:
             runs.append(run(url, tmp_path / way, limit))
-            said.append(ask(url, "Is the hat blue?"))
+            said.append(ask(url, "Is the hat blue?", **DECODING))
     inline, apart = said
     before, _, after = inline["content"].removeprefix("<think>").partition("</think>")
     assert apart["reasoning_content"].strip() == before.strip() != ""

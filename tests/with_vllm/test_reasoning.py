@@ -3,17 +3,19 @@
 import gc
 import json
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
 from eval_command import read
 from real_model import MODEL
+from started import ask, read_of
 
 from cogniload_cli import main
 
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
 DECODING = {"max_gen_toks": 64, "temperature": 0, "presence_penalty": 2, "until": ["."]}
 """Its first sentence is the reasoning; the penalty and the stop keep a second end from coming."""
+
+ASKED = {"model": MODEL, "temperature": 0, "presence_penalty": 2, "stop": ["."]}
 
 
 @pytest.fixture(scope="module")
@@ -51,43 +53,22 @@ def of_server(url, out):
     return run(out, "--model", "local-chat-completions", "--model_args", json.dumps(settings))
 
 
-def ask(url, sample):
-    """The message that a server answers a sample's prompt with."""
-    asked = {
-        "model": MODEL,
-        "messages": [{"role": "user", "content": sample["doc"]["puzzle"]}],
-        **{"max_tokens": 64, "temperature": 0, "presence_penalty": 2, "stop": ["."]},
-    }
-    content = json.dumps(asked).encode()
-    request = Request(f"{url}/v1/chat/completions", content, {"Content-Type": "application/json"})  # noqa: S310
-    with urlopen(request) as answer:  # noqa: S310
-        return json.load(answer)["choices"][0]["message"]
-
-
-def read_of(samples, names):
-    """What is read of each named sample, wherever its reasoning stands."""
-    held = ("acc", "acc_uncut", "overflow", "outcome", "ending", "steps_read", "finish_reason")
-    return {
-        name: [samples[name][key] for key in held]
-        + [(samples[name].get("reasoning") or "").strip(), samples[name].get("response_tokens")]
-        for name in names
-    }
-
-
 def test_a_server_s_parser_changes_nothing(thinker, serve, tmp_path):
     with serve(thinker, tmp_path / "log") as url:
         inline = of_server(url, tmp_path / "inline")
-        whole = ask(url, next(iter(inline.values())))
+        prompt = next(iter(inline.values()))["doc"]["puzzle"]
+        whole = ask(url, prompt, **ASKED)
     with serve(thinker, tmp_path / "parsing", "--reasoning-parser", "deepseek_r1") as url:
         apart = of_server(url, tmp_path / "apart")
-        parted = ask(url, next(iter(apart.values())))
+        parted = ask(url, prompt, **ASKED)
     before, _, after = whole["content"].partition("</think>")
     assert before.strip()
     assert parted["reasoning"].strip() == before.strip()
     assert (parted["content"] or "").strip() == after.strip()
     ended = [name for name, sample in inline.items() if "</think>" in sample["resps"][0][0]]
     assert len(ended) > len(inline) / 2
-    assert read_of(apart, ended) == read_of(inline, ended)
+    ours, theirs = ({name: run[name] for name in ended} for run in (apart, inline))
+    assert read_of(ours) == read_of(theirs)
     for name in inline.keys() - ended:  # what never ends is all reasoning, says this parser
         assert apart[name]["reasoning"].strip() == inline[name]["resps"][0][0].strip()
         assert apart[name]["resps"] == [[""]]
@@ -105,7 +86,7 @@ def test_what_lm_eval_splits_off_is_kept(thinker, tmp_path):
         runs.append(run(tmp_path / str(len(runs)), *words, until=[]))
         gc.collect()  # the engine's processes end with the last reference to it
     inline, apart = runs
-    assert read_of(apart, apart) == read_of(inline, inline)
+    assert read_of(apart) == read_of(inline)
     ended = [name for name, sample in inline.items() if "</think>" in sample["resps"][0][0]]
     assert len(ended) > len(inline) / 2
     assert all(apart[name]["reasoning"] for name in ended)
