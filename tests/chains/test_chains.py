@@ -171,6 +171,7 @@ def test_until_report_compare_share(chain):
     crossing = chain.results("run")["ECL50_crossing,none"]
     assert crossing == pytest.approx(float(row["ECL50"])) == pytest.approx(value, abs=0.05)
     chain.assert_asks_nothing(*words)
+    chain.assert_asked_once()
     chain.server.model = replace(chain.server.model, skill=0.5)
     chain.do(*(word.replace("/run", "/weak") for word in words))
     chain.do("compare", "run", "weak", "--out", "compared")
@@ -180,7 +181,6 @@ def test_until_report_compare_share(chain):
     compared = [float(fit["first_value"]), float(fit["second_value"])]
     assert sorted(compared) == pytest.approx(sorted(found), rel=1e-6)
     chain.do("share", "run", "--out", "shared", "--dataset", "a/b", code=2)
-    chain.assert_asked_once()
 
 
 @faces("right", "must", "inline", "moved")

@@ -45,7 +45,7 @@ FITTED = {
     "factor_symbolic": ["cdf", "cdo", "n_eff"],
     "factor_realistic": ["cdf", "cdo", "n_eff"],
 }
-OF_A_RUN = "model date task file offset take lm_eval_version backend chat_template".split()  # noqa: SIM905
+OF_A_RUN = "model base_model date task file offset take lm_eval_version backend chat_template"
 """Columns that differ because another harness ran."""
 
 
@@ -175,7 +175,7 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
     assert "stderr" in metrics
 
     (ours, theirs) = (
-        frame.sort_values("id", ignore_index=True).drop(columns=OF_A_RUN)
+        frame.sort_values("id", ignore_index=True).drop(columns=OF_A_RUN.split())
         for each in ("inspect", "lm_eval")
         for frame in read_benchmarks(tmp_path / each, ANALYSES, text=True).values()
     )
