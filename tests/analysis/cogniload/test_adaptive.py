@@ -8,7 +8,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from axes import axes_grids
 from refusals import refused
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -16,7 +15,6 @@ from scipy.stats import binom
 from searches import MEAN_D, accuracy_at, run, solve_all, solves_by_capacity, undisturbed_run
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
-from cogniload_analysis.cogniload.capacity import design as adaptive
 from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 GLM = published_table("glm").set_index("model")
@@ -222,25 +220,3 @@ def test_wrong_answers_are_refused_in_one_line_and_leave_no_trace(puzzles, corre
     with refused(f"^{re.escape(says)}"):
         design.tell([(5, 71, 50, 8), *map(tuple, puzzles)], [True, *correct])
     assert dict(design.told) == {(5, 71, 50, 7): (True, False)}
-
-
-def test_the_fixed_design_on_the_axes_gives_the_same_thresholds_by_the_same_estimate():
-    """700 different puzzles, of which 420 are on the axis of N."""
-    puzzles = [
-        adaptive.Puzzle(d, N, float(rho), index)
-        for grid in axes_grids()
-        for d, N, rho in product(grid["d"], grid["N"], grid["rho"])
-        for index in range(grid["num_puzzles"])
-    ]
-    assert len(set(puzzles)) == len(puzzles) == 700
-    assert sum(puzzle.N != 71 for puzzle in puzzles) == 420
-    assert all(type(each) in (int, float) for puzzle in puzzles for each in puzzle)
-    d, N, rho, _ = np.array(puzzles).T
-    frame = {"d": d, "N": N, "rho": rho / 100, "correct": solve_all(puzzles)}
-    estimate = estimate_capacity(frame)
-    truth = brentq(lambda N: accuracy_at(MEAN_D, N) - 0.5, 5, 500)
-    assert estimate.ECL50.low < truth < estimate.ECL50.high
-    design = AdaptiveDesign()
-    design.tell(puzzles, frame["correct"])
-    assert design.estimate().n == estimate.n == 700
-    assert design.estimate().ECL50.value == pytest.approx(estimate.ECL50.value, rel=0.02)
