@@ -158,20 +158,7 @@ def test_a_change_without_a_cause_needs_a_text_that_covers_half_of_the_statement
     assert not steps.read or steps.error != "drifted"
 
 
-WORKED = ["I track Ann. Start: Ann has a red hat, is in the park and ate pizza."] + [
-    f"{t}. It needs a {quoted}. Ann's hat is {hat}, so {verdict}: Ann has a {now}."
-    for t, (quoted, hat, verdict, now) in enumerate([
-        ("blue hat", "red", "nothing changes", "red hat, park, pizza"),
-        ("red hat", "red", "it applies", "pink hat, park, pasta"),
-        ("pink hat", "pink", "it applies", "red hat, bank, sushi"),
-        ("red hat", "blue", "it applies", "green hat, zoo, pasta"),
-        ("blue hat", "red", "it applies", "pink hat, park, pizza"),
-    ], 1)
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(("text", "claim"), [
-    ("\n".join([*WORKED, "Ann is wearing a pink hat."]), (2, "wrong_value")),
     (told((0, "Ann: blue hat, red hat, park, pizza."), (3, "3. Ann: red hat, park."),
           (4, "4. Not Ann.")), (0, "initial")),
     (told((3, "3. It applies to Ann. Ann: pink hat, park, pasta."),
