@@ -139,6 +139,7 @@ def test_other_parameters_are_refused(folder, capsys, change, said):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
+    (["out/", "--shard", "0/2"], "shard must be I/N with 1 <= I <= N, got '0/2'"),
     (["out/", "--suite", "symbolic", "--split", "full"], "published split must be one of train, "),
     (["afile/", *GRID], "afile"),
     (["out"], "FILE must end in .jsonl or .parquet, or in / for a folder, got 'out'"),
