@@ -541,6 +541,8 @@ def gate(parser: Parser, words: Words) -> int:
     parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int)
     parser.option("seed", "SEED", "of the puzzles (0)", type=int)
     parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
+    text = "ask the new model again, as another may have its name now"
+    parser.flag("anew", text, default=None)
     arguments, others = parser.parse_known_args(words)
     from cogniload_analysis.report import gate_runs
 
@@ -548,7 +550,8 @@ def gate(parser: Parser, words: Words) -> int:
     base, *new = arguments.runs
     if new and others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
-    asking = {name: getattr(arguments, name) for name in ("out", "budget", "seed", "base_config")}
+    names = ("out", "budget", "seed", "base_config", "anew")
+    asking = {name: getattr(arguments, name) for name in names}
     if new and (unused := [name for name, given in asking.items() if given is not None]):
         option = unused[0].replace("_", "-")
         raise ValueError(f"--{option} is for a gate that asks, without NEW: two runs are only read")
@@ -564,7 +567,8 @@ def gate(parser: Parser, words: Words) -> int:
         given, out = {"base": config, "new": others}, arguments.out or Path("gate")
         budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
         try:
-            found, flips = run_gate(base, out, arguments.margin, given, budget, seed)
+            which = (given, budget, seed)
+            found, flips = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
         except CapReached as reached:
             print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
             return 4

@@ -41,15 +41,22 @@ BATCH = 50  # puzzles between looks
 
 
 def run_gate(
-    run: Path, out: Path, margin: float, given: Mapping[str, Sequence[str]], budget: int, seed: int
+    run: Path,
+    out: Path,
+    margin: float,
+    given: Mapping[str, Sequence[str]],
+    budget: int,
+    seed: int,
+    *,
+    anew: bool = False,
 ) -> tuple[Gate, Flips]:
     """Ask a run's model and a new one fresh puzzles until a verdict; return it, and the flips.
 
     `given` has arguments of lm-eval for "base" and for "new", which take the place of those that
-    the run recorded. At most `budget` puzzles are asked, and none that is answered in `out`. A cap
-    that ends it is named by the verdict; CapReached where it does so before the first look.
-    ValueError for what can't be evaluated, for a run whose fit doesn't say which puzzles, and for
-    an `out` with other puzzles.
+    the run recorded. At most `budget` puzzles are asked, and none that is answered in `out`; with
+    `anew`, the new model's answers there are put aside. A cap that ends it is named by the verdict;
+    CapReached where it does so before the first look. ValueError for what can't be evaluated, for a
+    run whose fit doesn't say which puzzles, and for an `out` with other puzzles.
     """
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
@@ -67,7 +74,8 @@ def run_gate(
     window = {"context_budget": int(budgets.max())} if len(budgets) else {}
     about = json.dumps({TASK: {"path": str(file.parent)} | window})
     with each_warning_once(), ExitStack() as stack:
-        sides = (_begin(out / side, about, words[side]) for side in SIDES)
+        again = {side: anew and side == SIDES[1] for side in SIDES}
+        sides = (_begin(out / side, about, words[side], anew=again[side]) for side in SIDES)
         asking = [stack.enter_context(side) for side in sides]
         table, cap = _ask(asking, ids, margin)
     return replace(gate(table[SIDES], margin), cap=cap), find_flips(table)
@@ -86,8 +94,9 @@ def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
     return source.table().take(len(cells) * index + drawn)
 
 
-def _begin(folder: Path, about: str, words: Sequence[str]) -> Asking:
-    ours = dict.fromkeys(("config", "include_path", *OURS)) | {"output_path": folder}
+def _begin(folder: Path, about: str, words: Sequence[str], *, anew: bool) -> Asking:
+    ours: dict[str, Any] = dict.fromkeys(("config", "include_path", *OURS))
+    ours |= {"output_path": folder, "anew": anew or None}
     words = [f"--tasks={TASK}", f"--metadata={about}", *words]
     return Asking(*read_configuration(Namespace(**ours), words), None)
 

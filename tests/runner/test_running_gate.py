@@ -50,6 +50,12 @@ def test_a_gate_ends_at_its_verdict_also_if_it_was_killed(words, server, tmp_pat
     server.asked()
     assert command(*words("gate", "worse", "--margin=2"))[:2] == (1, whole)
     assert not server.requests
+    server.instead = lambda request: lucky(request | {"model": "same"})
+    again = words("gate", "worse", "--margin=2", "--budget=50", "--anew")
+    assert command(*again)[0] == 3
+    assert (len(asked(server, "worse")), asked(server, "solver")) == (50, [])
+    server.instead = lucky
+    server.asked()
     process = start(*killed, prepare=killed_in_write, given=(tmp_path, 70, 0.5))
     process.join()
     assert process.exitcode == -9
