@@ -155,7 +155,6 @@ def test_a_folder_without_samples_beside_another_is_named(results, caplog):
         (json.dumps(one_sample(outcome="fine")), "outcome must be one of .* got 'fine'"),
         (json.dumps(one_sample(doc={"d": 1})), "no field 'id'"),
         (json.dumps(one_sample(doc=make_puzzle(1, 20, 500))), r"rho in \(0, 100\], got .* 500"),
-        ("[" * 100_000, "object of JSON"),
     ],
 )
 def test_a_broken_line_is_named_by_file_and_number(tmp_path, line, cause):

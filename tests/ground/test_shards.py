@@ -112,16 +112,6 @@ def test_many_processes_at_once(whole, tmp_path):
     assert bytes_of(tmp_path / "out") == whole
 
 
-def test_a_missing_file_alone_is_made_again(whole, folder):
-    main(["generate", "out/", *GRID])
-    _, second, third, *_ = sorted(folder.glob("*.parquet"))
-    second.unlink()
-    kept = third.stat().st_ino
-    assert main(["generate", "out/", *GRID]) == 0
-    assert third.stat().st_ino == kept
-    assert bytes_of(folder) == whole
-
-
 @pytest.mark.parametrize(("change", "said"), [
     (["--seed", "7"], "holds files of seed 42, got 7"),
     (["--split", "train"], "holds files of splits ['test'], got ['train']"),
