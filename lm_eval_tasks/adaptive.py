@@ -122,6 +122,7 @@ class Search(AdaptiveTask):
         `asking` is the runner's model, with `tasks`, `answers` and `ask`.
         """
         checked = False
+        asking.answers.lost.clear()  # they are asked again
         while not self.catch_up(asking.answers):
             print(self.design.line, file=sys.stderr, flush=True)
             if not checked:  # the design's longest puzzles, before the first one is asked

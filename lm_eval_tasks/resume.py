@@ -221,6 +221,7 @@ class AnsweringModel:
         self.end_after: set[str] = set()
         self.only_check = False
         self.run_seed: object = None
+        self._lost_before = {*answers.lost}
         self._chats: dict[Any, str] = {}
         self._lose: Callable[[Instance, str], None] = lambda *_: None
 
@@ -355,7 +356,7 @@ class AnsweringModel:
                 with outputs_as_they_come(inner, add_output):
                     returned = getattr(inner, kind)(sent)
             except FAILURES:  # of those that got no answer before either, the others stay
-                if not self.answers or any(waiting[n][0] not in self.answers.lost for n in left):
+                if not self.answers or any(waiting[n][0] not in self._lost_before for n in left):
                     raise
                 returned = []
             for number, answer in enumerate(returned):

@@ -46,7 +46,7 @@ FINAL = (*OF_ONE_PROMPT, *REDIRECTS, 401, 402, 403, 404, 405)
 """Statuses that the same request would meet again; some may be about one prompt alone."""
 
 TRIALS = 10
-"""Requests that are given up, with none answered, before the set-up is taken to be wrong."""
+"""Requests that are refused with none answered, or that fail in a row, before all are given up."""
 
 FAILURES = (OSError, aiohttp.ClientError, NoCompletion)
 """What asking a server may raise."""
@@ -116,13 +116,15 @@ async def _answer_together(
 
     A request that was not sent, or was given up, has None. After a failure that is not of one
     prompt no other request is made: what is under way is waited for, so that what was paid for is
-    kept, and the failure is raised. So is the first one if all of the first TRIALS are given up.
+    kept, and the failure is raised. So is the first one if all of the first TRIALS are given up, or
+    if as many fail in a row, as of a server that is down.
     """
     at_once, batch = (max(number, 1) for number in slots(model))
     responses: list[str | None] = [None] * len(asked)
     waiting = dict(enumerate(asked))
     failures: list[Exception] = []
     given_up: list[Exception] = []
+    in_a_row: list[Exception] = []
     free = asyncio.Semaphore(at_once * batch)
 
     def over() -> bool:
@@ -130,7 +132,8 @@ async def _answer_together(
 
     def in_doubt() -> bool:
         tried = len(given_up) >= min(TRIALS, len(asked))
-        return tried and all(response is None for response in responses)
+        none = tried and all(response is None for response in responses)
+        return none or len(in_a_row) >= TRIALS
 
     async with _session(model, model.timeout, at_once * batch) as session:
 
@@ -143,22 +146,24 @@ async def _answer_together(
                     body = payload(model, *request.args)
                     responses[number] = said = await _complete(model, session, body, over)
                     if said is not None:
+                        in_a_row.clear()
                         model.cache_hook.add_partial("generate_until", request.args, said)
                 except Exception as error:
-                    refused = getattr(error, "status", None) in OF_ONE_PROMPT
-                    # aiohttp has another for a server that can't be reached in time
-                    late = type(error) is TimeoutError
-                    if refused or late or isinstance(error, NoCompletion):
-                        given_up.append(error)
-                        give_up(request, str(explain(error, model)))
-                    else:
+                    status = getattr(error, "status", 0)
+                    # aiohttp has another time-out for a server that can't be reached
+                    broken = type(error) in (TimeoutError, NoCompletion) or status >= 500
+                    if not broken and status not in OF_ONE_PROMPT:
                         failures.append(error)
+                        return
+                    given_up.append(error)
+                    in_a_row.extend([error] * broken)
+                    give_up(request, str(explain(error, model)))
 
         # in doubt, what is under way decides whether the others are asked
         while waiting and not over() and not in_doubt():
             await asyncio.gather(*map(answer, [*waiting]))
     if in_doubt():
-        failures += given_up
+        failures += in_a_row or given_up
     if failures:
         raise failures[0]
     return responses

@@ -259,6 +259,27 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
     assert command(*arguments(server, tmp_path))[0] == 0
 
 
+def test_one_prompt_that_always_fails_does_not_stop_the_others(server, tmp_path, waits):
+    """Whatever its status: it is left out, named and asked again; many in a row end the run."""
+    puzzle = generate_puzzles([1, 3], [5, 20], [10, 50], num_puzzles=3)["puzzle"][7].as_py()
+    for status in (400, 500, 504):
+        refusal, out = (status, "{}"), tmp_path / str(status)
+        server.instead = lambda asked, no=refusal: no if prompts_of(asked) == [puzzle] else {}
+        for _ in range(2):
+            code, said, err = command(*arguments(server, out, max_retries=2))
+            assert code == 0, err
+            assert "1 of 24 puzzles have no answer" in said
+            assert str(status) in err.rpartition("not answered: ")[2]
+            results, samples = read(out)
+            assert (results["config"]["lost"], len(samples)) == (1, DOCUMENTS - 1)
+        server.instead = {}
+        assert command(*arguments(server, out))[0] == 0
+        assert "lost" not in read(out)[0]["config"]
+    server.once, server.instead = 5 * [{}], (502, "{}")
+    assert "answered 502" in error_of(*arguments(server, tmp_path / "down"))
+    assert len(answered(tmp_path / "down")) == 5
+
+
 PUZZLE = generate_puzzles(1, 5, 50, num_puzzles=1)["puzzle"][0].as_py()
 HALVES = "d83d", "de00"
 NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
