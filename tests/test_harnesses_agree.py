@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import reasoning_gym
-from by_inspect import evaluate
 from harness import manager, random_state_put_back
+from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
@@ -82,7 +82,9 @@ def by_inspect(name, stored, folder):
     """Yield the same of each sample of Inspect's own run."""
     model = get_model("replaying/stored", stored=stored, memoize=False)
     task = getattr(tasks, name)(**PARAMETERS[name])
-    log = evaluate(task, model, folder)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
     for sample in log.samples:
         (asked,) = (event for event in sample.events if event.event == "model")
         score = sample.scores["score_puzzle"]

@@ -124,7 +124,7 @@ def test_samples_that_ended_with_an_error_are_left_out_and_counted(tmp_path, cap
     assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 0
     assert "ended with an error: 1" in caplog.text
     page = (tmp_path / "report" / "report.html").read_text("utf-8")
-    assert "ended with an error: 1 puzzles of openai/gpt" in page
+    assert "ended with an error: 1 of the samples of openai/gpt" in page
     assert read_samples(file)["lost"].tolist() == [1, 1]
 
 

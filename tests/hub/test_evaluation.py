@@ -3,10 +3,10 @@
 import huggingface_hub
 import pytest
 import yaml
-from by_inspect import evaluate
+from inspect_ai import eval as inspect_eval
 from inspect_ai._eval.task import hf
 from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
-from inspect_ai.model import ModelOutput, ModelUsage
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from cogniload_gen import benchmarks
 from cogniload_gen.hub import push, write_folder
@@ -70,7 +70,9 @@ def test_its_scorer_is_near_to_the_benchmarks(published, tmp_path):
         output.usage = ModelUsage(input_tokens=9, output_tokens=9, total_tokens=18)
         return output
 
-    log = evaluate(task, answer, tmp_path)
+    model = get_model("mockllm/model", custom_outputs=answer)
+    (log,) = inspect_eval(task, model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
     (scores,) = ({s.id: s.scores[name] for s in log.samples} for name in log.samples[0].scores)
     for sample in log.samples:
         expected = sample.input not in wrong

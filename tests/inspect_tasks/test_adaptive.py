@@ -5,11 +5,11 @@ import re
 
 import completion_server
 import pytest
-from by_inspect import evaluate
 from completion_server import serving
 from eval_command import command, read
 from harness import random_state_put_back
-from inspect_ai.model import ModelOutput, ModelUsage
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from until_command import CAPACITY, respond_by_capacity, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
@@ -28,8 +28,11 @@ def run(folder, respond=respond_by_capacity, **settings):
         output.usage = ModelUsage(input_tokens=9, output_tokens=9)
         return output
 
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     task = tasks.cogniload_adaptive(budget=BUDGET, at=AT.split(","), N=N)  # as -T reads it
-    return evaluate(task, answer, folder, **settings)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none", **settings)
+    return log
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +43,7 @@ def log(tmp_path_factory):
 
 def test_it_asks_what_cogniload_eval_asks(log, tmp_path, monkeypatch):
     """The second batch of 64 follows from the answers to the first."""
+    assert log.status == "success", log.error
     monkeypatch.setattr(completion_server, "respond", respond_by_capacity)
     with serving() as server, random_state_put_back():
         server.window = 32768

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from by_inspect import evaluate
 from harness import manager, random_state_put_back
+from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import TaskState
 from lm_eval import simple_evaluate
@@ -90,7 +90,11 @@ def answer(messages, tools, choice, config):
 
 
 def run_inspect(task, folder, **settings):
-    return evaluate(task, answer, folder, **settings)
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none", **settings)
+    assert log.status == "success", log.error
+    return log
 
 
 def run_lm_eval(task, parameters, folder):

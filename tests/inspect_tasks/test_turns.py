@@ -3,10 +3,11 @@
 import asyncio
 
 import pytest
-from by_inspect import evaluate
 from command_line import refusal
+from harness import random_state_put_back
+from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
 from tracker import track
@@ -30,8 +31,11 @@ def run(slips, folder, **parameters):
         output.usage = ModelUsage(input_tokens=1, output_tokens=1)
         return output
 
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     task = tasks.cogniload_turns(k=K, **PUZZLES | parameters)
-    log = evaluate(task, answer, folder)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
     rights = {name: [] for name in HISTORIES}
     for sample in log.samples:
         (score,) = sample.scores.values()
@@ -135,7 +139,10 @@ def test_earlier_reasoning_is_sent_back_if_it_is_asked_for(kept, tmp_path):
     task = tasks.cogniload_turns(
         k=4, history="own", keep_reasoning=kept, d=1, N=8, rho=50, num_puzzles=1
     )
-    log = evaluate(task, think, tmp_path)
+    model = get_model("mockllm/model", custom_outputs=think, memoize=False)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
     assert seen == [[], [["reasoning", "text"] if kept else ["text"]]]
     (sample,) = log.samples
     assert sample.scores["score_turns"].metadata["keep_reasoning"] is kept

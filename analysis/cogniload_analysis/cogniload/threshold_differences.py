@@ -62,7 +62,7 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     puzzles = pd.factorize(frame["id"])[0]
     groups = frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
     responses = {str(model): rows for model, rows in groups}
-    runs = find_runs(responses)
+    runs = find_runs(responses) if {"until", "index"} <= {*frame} else {}
 
     @cache
     def fit(model: str) -> _Fit:

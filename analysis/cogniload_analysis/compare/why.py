@@ -79,7 +79,7 @@ class Why:
             tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
             tried += f" ({self.repeats})" * bool(self.repeats)
         elif self.repeats:
-            tried = f"none had a second chance, and {counts}. {self.repeats}"
+            tried = f"none had a second chance, and {counts}. {self.repeats.removesuffix('.')}"
         said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
