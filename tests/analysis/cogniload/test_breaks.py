@@ -107,7 +107,7 @@ def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzz
         counts = kinds.loc[kind, ["responses", "recovered", "right"]]
         assert counts.tolist() == [len(those), mended, right]
         share, low, high = kinds.loc[kind, ["share", "low", "high"]]
-        assert share == len(those) / len(rows)
+        assert share == pytest.approx(len(those) / len(rows))
         assert (low, high) == pytest.approx(wilson_interval(len(those), len(rows)), abs=1e-12)
     broken = [row for row in rows if row[1].first_error is not None]
     lucky = sum(right and not recovers(puzzle, trace) for puzzle, trace, right in broken)
