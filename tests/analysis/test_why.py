@@ -176,13 +176,19 @@ def test_a_single_statement_that_is_not_too_hard_takes_nothing_from_the_share_of
     ({"again", "needles", "tail", "only"}, "distraction work length luck step"),
     ({"again", "tail", "from"}, "length luck"), ({"again", "needles"}, "length luck"),
     ({"again", "reminder"}, "luck"),
-    ({"needles", "from", "only"}, "distraction work length luck step"),
+    ({"needles", "from", "only"}, "distraction work length luck"),
 ])  # fmt: skip
 def test_only_causes_that_the_twins_can_show_are_compared(changes, shown):
     frame = frame_of(original="01", **dict.fromkeys(changes - {"only"}, "11"), only_3="11")
     if "only" not in changes:
         frame = frame[~frame["id"].str.contains("only")]
     assert " ".join(show_causes(count_trials(with_loads(frame)))) == shown
+
+
+def test_without_a_second_attempt_a_step_is_too_hard_where_it_fails_alone():
+    for alone, shown in (("01", True), ("11", False)):
+        frame = with_loads(frame_of(original="01", needles="11", only_3=alone))
+        assert ("step" in show_causes(count_trials(frame))) == shown
 
 
 def test_effects_are_paired_over_the_puzzles_that_have_both():

@@ -120,9 +120,17 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
 
 
 def show_causes(trials: Trials) -> list[str]:
-    """Return the causes that the twins can show."""
+    """Return the causes that the twins can show.
+
+    Without second attempts, puzzles whose texts all fail look like those with a step that is too
+    hard: it is shown only where failures fail with the step alone, too.
+    """
     parts, clean = trials.changes & {"tail", "from", "until"}, trials.changes & {"needles", "hay"}
     both, step = bool(parts and clean), "only" in trials.changes
+    if step and not trials.selected:
+        own = np.repeat(trials.right[trials.first], np.diff([*trials.first, len(trials.right)]))
+        alone = trials.right[trials.alone[:, 0] & (own == 0)]
+        step = len(alone) > 0 and 1 - alone.mean() >= LEAST_SHARE
     needed = {"distraction": both, "work": both, "length": bool(parts or clean), "step": step}
     return [cause for cause in PENALTIES if needed.get(cause, True)]
 
