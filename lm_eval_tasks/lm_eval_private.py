@@ -120,8 +120,9 @@ def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> lis
     """Return requests for texts with a seed each, for backends that take one.
 
     lm-eval sends one seed with all requests of a run, so that a server which honours it answers a
-    prompt that is repeated with the same text. Its API models for other servers than OpenAI's, and
-    Hugging Face's models, take none: the draws of the latter begin at the first seed.
+    prompt that is repeated with the same text. Its API models for other servers than OpenAI's,
+    Hugging Face's models, and vLLM on the CPU take none: the draws of the second begin at the first
+    seed.
     """
     kind = type(model)
     if seeds and kind.__module__ == "lm_eval.models.huggingface":
@@ -130,7 +131,12 @@ def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> lis
         torch.manual_seed(seeds[0])
     create = getattr(kind, "_create_payload", None)
     of_openai = getattr(create, "__module__", "") == "lm_eval.models.openai_completions"
-    if not seeds or not (of_openai or kind.__module__.endswith(".vllm_causallms")):
+    in_vllm = kind.__module__ == "lm_eval.models.vllm_causallms"
+    if in_vllm:  # whose sampler on the CPU breaks at a request's seed, and draws on from the run's
+        from vllm.platforms import current_platform
+
+        in_vllm = not current_platform.is_cpu()
+    if not seeds or not (of_openai or in_vllm):
         return [*requests]
     sent = [copy(request) for request in requests]
     for request, seed in zip(sent, seeds, strict=True):
