@@ -5,7 +5,13 @@ import math
 import pytest
 
 from cogniload_gen.endings import WORDS, ending_of, kind_of
-from cogniload_gen.sample import as_count, read_responses, request_limit, split_attempts
+from cogniload_gen.sample import (
+    as_count,
+    read_responses,
+    request_limit,
+    spent_tokens,
+    split_attempts,
+)
 
 SEEN = {
     "ended": ["stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_calls"],
@@ -93,3 +99,10 @@ def test_a_limit_is_found_in_requests_of_each_version():
         assert request_limit({"arguments": arguments}) == 64
     for arguments in (None, {}, [], {"gen_args_0": {"arg_0": "?"}}, [["?", {"max_tokens": None}]]):
         assert request_limit({"arguments": arguments}) is None
+
+
+def test_tokens_are_known_where_both_counts_are():
+    both = {"prompt_tokens": 5, "response_tokens": 2, "resps": [["a", "b"]]}
+    assert spent_tokens(both) == (10, 4)
+    for name in ("prompt_tokens", "response_tokens"):
+        assert spent_tokens(both | {name: None}) is None

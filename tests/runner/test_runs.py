@@ -195,9 +195,10 @@ def test_attempts_are_asked_each_and_once_and_keep_their_reasoning(server, tmp_p
 def test_any_name_of_a_model_has_a_folder(server, tmp_path, name):
     """Within the output path."""
     out = tmp_path / "out"
-    code, _, err = command(*arguments(server, out, "--limit", 2, model=name))
+    code, _, err = command(*arguments(server, out, "--limit", 1, model=name))
     assert code == 0, err
-    assert read(out)[0]["config"]["model_args"]["model"] == name
+    results, samples = read(out)
+    assert (results["config"]["model_args"]["model"], len(samples)) == (name, 1)
     assert command("eval", "--merge", out)[0] == 0
     assert len([*tmp_path.rglob("results_*.json")]) == 1
     assert [*tmp_path.iterdir()] == [out]
