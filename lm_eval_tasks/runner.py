@@ -74,10 +74,12 @@ def run(arguments: Namespace, others: Sequence[str]) -> int:
     Returns the exit code: 0, or CAPPED. ValueError or OSError, in a line, for what can't be
     evaluated.
     """
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
-    if (arguments.status or arguments.merge) and others:
-        given = " ".join(others)
-        raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
+    if arguments.status or arguments.merge:
+        takes = {"price"} if arguments.status else {"output_path"}
+        unused = [f"--{name}" for name in OURS if getattr(arguments, name) and name not in takes]
+        if given := " ".join([*unused, *others]):
+            what = "--merge takes folders, --output_path and --include_path, --status folders, "
+            raise ValueError(f"{what}--price and --include_path, got {given}")
     with each_warning_once():
         if arguments.status:
             print_status(arguments.status, arguments.price, arguments.include_path)
@@ -104,6 +106,7 @@ def evaluate(config: EvaluatorConfig, own: Own, of: Path | None = None) -> int:
     Returns the exit code; `of` as for `run_into`. ValueError for a folder that was begun with
     something else.
     """
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
     search = Search.begin(config, own.until, own.shard) if own.until else None
     with Asking(config, own, search) as asking:
         try:
