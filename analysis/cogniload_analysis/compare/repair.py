@@ -12,7 +12,7 @@ import pandas as pd
 
 from cogniload_analysis.compare.paired import Difference, compare_means
 from cogniload_analysis.compare.why import FAILED, SOLVED, Effect, compare_changes, count_repeats
-from cogniload_analysis.samples.runs import is_repeated, say_repeats
+from cogniload_analysis.samples.runs import say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin
@@ -99,11 +99,11 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
     wide = wide.reindex(columns=[ORIGINAL, *CUTS]).dropna(subset=[ORIGINAL, KEPT])
     if wide.empty:
         return None
-    same, of = count_repeats(frame, {REDRAWN: ORIGINAL})
+    same, of, void = count_repeats(frame, {REDRAWN: ORIGINAL})
     repeats = ""
-    if is_repeated(same, of):
+    if void:
         greedy = "greedy" in frame and bool(frame["greedy"].all())
-        repeats = f"Drawn again, {say_repeats(same, of, greedy=greedy)}."
+        repeats = f"Drawn again, {say_repeats(same, of, void=void, greedy=greedy)}."
         wide[REDRAWN] = np.nan
     depth = rows[rows["change"] == KEPT].set_index("base")["depth"]
     wide["of"] = np.where(wide[ORIGINAL] == 1, SOLVED, FAILED)

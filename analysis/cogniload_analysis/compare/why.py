@@ -186,28 +186,36 @@ def _drop_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
     That is so if more than half do; and under greedy decoding, unless the texts show the contrary.
     """
-    same, of = count_repeats(frame, SAME_PROMPT)
+    same, of, void = count_repeats(frame, SAME_PROMPT)
     greedy = "greedy" in frame and bool(frame["greedy"].all())
-    said = f"{say_repeats(same, of, greedy=greedy)}, and no luck is subtracted." if of else ""
-    if not (is_repeated(same, of) if of else greedy):
-        return frame, say_repeats(same, of, greedy=greedy) if same else ""
+    said = say_repeats(same, of, void=void, greedy=greedy)
+    if not (void if of else greedy):
+        return frame, said if same else ""
     changes = [split_id(id)[1] for id in frame["id"].astype(str)]
     twice = [change for change, first in SAME_PROMPT.items() if first in changes]
     kept = frame[~pd.Series(changes, frame.index).isin(twice)].reset_index(drop=True)
-    return kept, said or "Decoding was greedy, so there is no luck to subtract."
+    usual = "Decoding was greedy, so there is no luck to subtract."
+    return kept, f"{said}, and no luck is subtracted." if of else usual
 
 
-def count_repeats(frame: pd.DataFrame, of: Mapping[str, str]) -> tuple[int, int]:
-    """Return how many responses to changes say what those to others say, and of how many.
+def count_repeats(frame: pd.DataFrame, of: Mapping[str, str]) -> tuple[int, int, bool]:
+    """Return how many responses to changes say what those to others say, of how many; if too many.
 
     `of` names, for some changes, the one with the same prompt. Texts that aren't known don't count.
     """
     if "said" not in frame:
-        return 0, 0
-    wide = _widen(frame, "said")
-    pairs = [wide[[*pair]].dropna() for pair in of.items() if {*pair} <= {*wide}]
-    known = [pair[(pair != "").all(axis=1)].to_numpy(str) for pair in pairs]
-    return sum(int((pair[:, 0] == pair[:, 1]).sum()) for pair in known), sum(map(len, known))
+        return 0, 0, False
+    wide, right = _widen(frame, "said"), _widen(frame, "correct")
+    pairs = [
+        pd.DataFrame({"same": known[change] == known[first], "right": right[first]}).loc[
+            known.index
+        ]
+        for change, first in of.items()
+        if {change, first} <= {*wide}
+        for known in [wide[[change, first]].replace("", None).dropna()]
+    ]
+    tried = pd.concat(pairs) if pairs else pd.DataFrame({"same": [], "right": []})
+    return int(tried["same"].sum()), len(tried), is_repeated(tried["same"], tried["right"])
 
 
 def _widen(frame: pd.DataFrame, what: str) -> pd.DataFrame:

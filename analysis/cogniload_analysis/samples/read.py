@@ -235,10 +235,11 @@ def _count_repeats_once(frame: pd.DataFrame) -> pd.DataFrame:
     dropped = pd.Series(False, frame.index)
     for (model, task), rows in frame[again].groupby(["model", "task"], observed=True):
         if count := int(same[rows.index].sum()):
-            said = say_repeats(count, len(rows), greedy=bool(rows["greedy"].all()))
+            void = is_repeated(same[rows.index], rows["correct"])
+            said = say_repeats(count, len(rows), void=void, greedy=bool(rows["greedy"].all()))
             frame.loc[(frame["model"] == model) & (frame["task"] == task), "repeats"] = said
             warn_once(f"{model} ({task}): {said}")
-            dropped[rows.index] = same[rows.index] & is_repeated(count, len(rows))
+            dropped[rows.index] = same[rows.index] & void
     return frame[~dropped].reset_index(drop=True)
 
 
