@@ -19,7 +19,7 @@ from cogniload_analysis.compare.causes import (
     share_slips,
     show_causes,
 )
-from cogniload_analysis.compare.why import FAILED, SOLVED, split_id
+from cogniload_analysis.compare.why import FAILED, SOLVED, count_repeats, split_id
 
 STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
 
@@ -296,3 +296,12 @@ def test_what_has_no_twins_is_refused():
 ])  # fmt: skip
 def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):
     assert split_id(id) == ("c-1", change)
+
+
+def test_a_model_of_few_words_does_not_repeat_itself():
+    """All that is right has one text; what is wrong is another each time."""
+    frame = frame_of(original="0001111111", again="0101111111")
+    right = frame["correct"].astype(bool)
+    frame["said"] = ["right" if one else f"wrong {n}" for n, one in enumerate(right)]
+    assert count_repeats(frame, {"again": "original"}) == (7, 10, False)
+    assert count_repeats(frame.assign(said="same"), {"again": "original"}) == (10, 10, True)
