@@ -72,6 +72,15 @@ def test_what_a_file_lacks_is_said(run, caplog, harm):
     assert ("another filter" in caplog.text) == (harm == "filter")
 
 
+def test_documents_that_nobody_numbered_count_each(run, caplog):
+    lines = [json.loads(line) for line in samples(run).read_text("utf-8").splitlines()]
+    for line in lines:
+        del line["doc_id"]
+    samples(run).write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert len(read_samples(run)) == 24
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("interim", [True, False])
 def test_of_several_results_of_one_run_those_with_most_answers_hold(tmp_path, interim):
     """Whatever their dates; a run of the same settings is another one."""

@@ -247,7 +247,7 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
     """Return a row for each response of the run's first filter, and where its sample is."""
     rows, scored, documents = [], run.count("effective"), set()
     for where, offset, sample in read_samples(run.file):
-        document = repr(sample.get("doc_id"))
+        document = repr(sample.get("doc_id", offset))  # other tools may not number them
         if scored is not None and ATTEMPT not in sample and document in documents:
             warn_once(f"{run.file} holds other answers to the same documents: the first ones count")
             continue
