@@ -14,6 +14,7 @@ from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from traceback import extract_tb
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from cogniload_gen.benchmark import Dataset
     from cogniload_gen.grid import Source
+    from lm_eval_tasks import Results
 
 Words = Sequence[str]
 
@@ -384,16 +386,43 @@ def evaluate(parser: Parser, words: Words) -> int:
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     arguments, others = parser.parse_known_args(words)
+    from lm_eval_tasks.words import OURS, read_command
+
+    if arguments.status or arguments.merge:
+        takes = {"price"} if arguments.status else {"output_path"}
+        unused = [f"--{name}" for name in OURS if getattr(arguments, name) and name not in takes]
+        if given := " ".join([*unused, *others]):
+            what = "--merge takes folders, --output_path and --include_path, --status folders, "
+            raise ValueError(f"{what}--price and --include_path, got {given}")
+    if arguments.status:
+        from lm_eval_tasks.status import print_status
+
+        print_status(arguments.status, arguments.price, arguments.include_path)
+        return 0
+    if arguments.merge:
+        from lm_eval_tasks.runner import merge
+
+        merged = arguments.merge, arguments.output_path, arguments.include_path
+        return _say_results(merge(*merged))
+    evaluation, how = read_command(arguments, others)
     if arguments.sweep:
         from lm_eval_tasks.sweep import sweep
 
-        return sweep(arguments, others)
-    from lm_eval_tasks.runner import run
-
-    return run(arguments, others)
+        return _say_results(sweep(evaluation, arguments.sweep, **how))
+    return _say_results(evaluation.run(**how))
 
 
-def why(parser: Parser, words: Words) -> None:
+def _say_results(results: "Results") -> int:
+    """Print what became of an evaluation; return the exit code."""
+    print("\n".join(results.lines))
+    if results.stopped:
+        print(f"stopped: {results.stopped}", file=sys.stderr)
+    if results.next:
+        print(f"next: {results.next}", file=sys.stderr)
+    return 4 if results.stopped else 0
+
+
+def why(parser: Parser, words: Words) -> int:
     """Ask a run's model the twins of its failures, and name the cause."""
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
@@ -411,28 +440,31 @@ def why(parser: Parser, words: Words) -> None:
     parser.option("write", "FILE", text, type=Path)
     parser.flag("force", "replace FILE if it exists")
     arguments, others = parser.parse_known_args(words)
-    run, file, choice = arguments.run, arguments.write, (arguments.budget, arguments.seed)
-    if file:
-        from cogniload_gen.twins import make_twins, write_twins
+    from cogniload_gen.twins import make_repairs, make_twins, write_twins
 
-        if others or arguments.out or arguments.shard or arguments.repair:
-            raise ValueError("--write takes --budget, --seed and --force, and asks no model")
-        twins = make_twins(run, *choice)
+    run, file, repair = arguments.run, arguments.write, arguments.repair
+    if file and (others or arguments.out or arguments.shard or repair):
+        raise ValueError("--write takes --budget, --seed and --force, and asks no model")
+    if arguments.force and not file:
+        raise ValueError("--force is for --write FILE")
+    twins = (make_repairs if repair else make_twins)(run, arguments.budget, arguments.seed)
+    if file:
         write_twins(twins, file, force=arguments.force)
         print(f"{_counted(len(twins.table), 'twin')} in {file}; for the report, score them by")
         score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
         print(shlex.join(map(str, score)))
-        return
-    if arguments.force:
-        raise ValueError("--force is for --write FILE")
+        return 0
     from cogniload_analysis.report.compare_runs import explain_results
     from lm_eval_tasks.twins import ask_twins
+    from lm_eval_tasks.words import read_model
 
-    folder, repair = run.parent if run.is_file() else run, arguments.repair
+    folder = run.parent if run.is_file() else run
     out = arguments.out or folder / ("repair" if repair else "why")
-    answers = ask_twins(run, out, *choice, others, arguments.shard, repair=repair)
-    if not arguments.shard:
-        print("\n".join(explain_results([run, answers])))
+    asked = ask_twins(twins, out, read_model(others, run), arguments.shard or "1/1")
+    if asked.scores:
+        report = f"cogniload report {folder} --out {folder / 'report'}"
+        asked = replace(asked, lines=explain_results([run, asked.folder]), next=report)
+    return _say_results(asked)
 
 
 def demo(parser: Parser, words: Words) -> None:
@@ -560,14 +592,16 @@ def gate(parser: Parser, words: Words) -> int:
     if new:
         found, flips = gate_runs.gate_results(base, new, arguments.margin)
     else:
+        from lm_eval_tasks.caps import CapReached
         from lm_eval_tasks.cogniload.gate import run_gate
-        from lm_eval_tasks.runner import CapReached
+        from lm_eval_tasks.words import read_model
 
         config = [f"--config={arguments.base_config}"] if arguments.base_config else []
-        given, out = {"base": config, "new": others}, arguments.out or Path("gate")
+        models = {"base": read_model(config, base), "new": read_model(others, base)}
+        out = arguments.out or Path("gate")
         budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
         try:
-            which = (given, budget, seed)
+            which = (models, budget, seed)
             found, flips = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
         except CapReached as reached:
             print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)

@@ -205,18 +205,26 @@ class AnsweringModel:
     """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
 
     `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
-    of it. What comes is appended to `file`. Prompts are put back as they were sent, so that scoring
-    needs no model; ValueError for an answer to another prompt. Each request has a seed of its own,
-    by that of the run, where the backend takes one. With `end_after`, such as {"generate_until"},
-    the evaluation ends by Answered after these requests, and with `only_check` before them.
+    of it. What comes is appended to `file`, with what `describe` says of a request and its answer,
+    and `watch` is told how many of all requests are answered: what it raises ends the run. Prompts
+    are put back as they were sent, so that scoring needs no model; ValueError for an answer to
+    another prompt. Each request has a seed of its own, by that of the run, where the backend takes
+    one. With `end_after`, such as {"generate_until"}, the evaluation ends by Answered after these
+    requests, and with `only_check` before them.
     """
 
     rank, world_size = 0, 1
 
     def __init__(
-        self, answers: Answers, facts: Mapping[str, Any], file: Path | None = None
+        self,
+        answers: Answers,
+        facts: Mapping[str, Any],
+        file: Path | None = None,
+        describe: Callable[[Instance, Any], Record] = lambda *_: {},
+        watch: Callable[[int, int], object] = lambda *_: None,
     ) -> None:
-        self.answers, self._facts, self.file = answers, facts, file
+        self.answers, self._facts, self._file = answers, facts, file
+        self._describe, self._watch = describe, watch
         self.inner: LM | None = None
         self.end_after: set[str] = set()
         self.only_check = False
@@ -258,14 +266,6 @@ class AnsweringModel:
         """Take that a request that was sent gets no answer; the others go on."""
         self._lose(request, why)
 
-    def describe(self, request: Instance, answer: Any) -> Record:
-        """Return what a line says of a request and its answer."""
-        raise NotImplementedError
-
-    def watch(self, done: int, total: int) -> None:
-        """Take how many of all requests are answered; what it raises ends the run."""
-        raise NotImplementedError
-
     def _answer(self, kind: str, requests: list[Instance]) -> list[Any]:
         if self.only_check:
             raise Answered
@@ -286,8 +286,8 @@ class AnsweringModel:
                 )
         if waiting and self.inner is None:
             raise Unanswered([request for _, request in waiting])
-        if waiting and self.inner is not None and self.file is not None:
-            self._ask(self.inner, self.file, kind, waiting, len(requests))
+        if waiting and self.inner is not None and self._file is not None:
+            self._ask(self.inner, self._file, kind, waiting, len(requests))
         if self.end_after:
             self.end_after.discard(kind)
             if not self.end_after:
@@ -325,13 +325,13 @@ class AnsweringModel:
                 if "seed" in (settings := sent[number].args[-1]):
                     about["seed"] = settings["seed"]
                 record = key._asdict() | {"arguments": request.args, "answer": answer} | about
-                append(record | self.describe(request, answer))
-                self.watch(total - len(left), total)
+                append(record | self._describe(request, answer))
+                self._watch(total - len(left), total)
 
             def lose(request: Instance, why: str) -> None:
                 number = next(number for number in left if sent[number] is request)
                 append(left.pop(number)[0]._asdict() | {"lost": why})
-                self.watch(total - len(left), total)
+                self._watch(total - len(left), total)
 
             def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:
                 if of_prompt := numbers.get(tuple(arguments[:said])):
@@ -349,7 +349,7 @@ class AnsweringModel:
                     text = postprocess_generated_text(Response(text, Said(*facts)), until, end)
                     write(of_prompt.popleft(), text)
 
-            self.watch(total - len(left), total)
+            self._watch(total - len(left), total)
             inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
             self._lose = lose
             try:

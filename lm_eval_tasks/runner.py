@@ -12,10 +12,9 @@ import logging
 import os
 import sys
 import time
-from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stderr, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -39,137 +38,107 @@ from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
 from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
-from lm_eval_tasks.configuration import (
-    HIGHER_CAP,
-    OURS,
-    WHAT,
-    Own,
-    Run,
-    load_tasks,
-    read_configuration,
-)
+from lm_eval_tasks.caps import HIGHER_CAP, CapReached, Caps
 from lm_eval_tasks.lm_eval_private import answering_by
+from lm_eval_tasks.load_tasks import load_tasks
+from lm_eval_tasks.recorded_run import WHAT, Run
 from lm_eval_tasks.responses import keep_what_is_said
 from lm_eval_tasks.resume import Answered, AnsweringModel, Answers, Key, Unanswered, held
-from lm_eval_tasks.status import each_warning_once, print_status
+from lm_eval_tasks.status import each_warning_once
 from lm_eval_tasks.tasks import refuse_files
 
 log = logging.getLogger(__name__)
 
 
-CAPPED = 4
-"""The exit code of a command that a cap has stopped."""
+@dataclass(frozen=True)
+class Results:
+    """What became of an evaluation.
 
-
-class Capped(SystemExit):
-    """Ends a command whose run a cap has stopped, which has said so."""
-
-    def __init__(self) -> None:
-        super().__init__(CAPPED)
-
-
-def run(arguments: Namespace, others: Sequence[str]) -> int:
-    """Run `cogniload eval`, with our arguments in `arguments` and lm-eval's in `others`.
-
-    Returns the exit code: 0, or CAPPED. ValueError or OSError, in a line, for what can't be
-    evaluated.
+    Attributes:
+        folder: Where its answers and results are.
+        scores: lm-eval's metrics by task; empty until all is answered.
+        stopped: Which cap has stopped it; "" if none has.
+        lines: What there is to say of it.
+        next: The command that usually follows.
     """
-    if arguments.status or arguments.merge:
-        takes = {"price"} if arguments.status else {"output_path"}
-        unused = [f"--{name}" for name in OURS if getattr(arguments, name) and name not in takes]
-        if given := " ".join([*unused, *others]):
-            what = "--merge takes folders, --output_path and --include_path, --status folders, "
-            raise ValueError(f"{what}--price and --include_path, got {given}")
-    with each_warning_once():
-        if arguments.status:
-            print_status(arguments.status, arguments.price, arguments.include_path)
-        elif arguments.merge:
-            merge(arguments.merge, arguments.output_path, arguments.include_path)
-        else:
-            return evaluate(*read_configuration(arguments, others))
-    return 0
+
+    folder: Path
+    scores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    stopped: str = ""
+    lines: Sequence[str] = ()
+    next: str = ""
 
 
-def run_into(out: Path, others: Sequence[str], of: Path | None = None, **own: Any) -> int:
-    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`, and `own` of ours.
-
-    `of` is the run whose report shows the answers, if that is not their own.
-    """
-    ours = dict.fromkeys(("config", "include_path", *OURS)) | {"output_path": out} | own
-    with each_warning_once():
-        return evaluate(*read_configuration(Namespace(**ours), others), of)
-
-
-def evaluate(config: EvaluatorConfig, own: Own, of: Path | None = None) -> int:
-    """Ask what has no answer yet, up to a cap; score a whole run and write its results.
-
-    Returns the exit code; `of` as for `run_into`. ValueError for a folder that was begun with
-    something else.
-    """
+def evaluate(asking: "Asking") -> Results:
+    """Ask what has no answer yet, up to a cap; score a whole run and write its results."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
-    search = Search.begin(config, own.until, own.shard) if own.until else None
-    with Asking(config, own, search) as asking:
+    search, (index, shards), lines = asking.search, asking.shard, list[str]()
+    with asking:
         try:
             if search:
                 search.ask_all(asking)
             elif not asking.is_answered():
                 asking.ask()
         except CapReached as reached:
-            print(f"stopped: {reached}", file=sys.stderr)
-            _say_next(HIGHER_CAP)
-            return CAPPED
+            return Results(asking.folder, stopped=str(reached), next=HIGHER_CAP)
         if search:
-            print("\n".join(search.summary()))
-        index, shards = own.shard
-        if shards > 1:
-            left = max(asking.run.total - len(asking.answers.documents), 0)
-            print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")
-            _say_next(f"cogniload eval --merge {own.folder}" + ", when all are done" * (left > 0))
-        else:
-            score(asking.run, config, asking.loaded, asking.answers, own.folder, of=of)
-    return 0
-
-
-def _say_next(command: str) -> None:
-    print(f"next: {command}", file=sys.stderr)
+            lines = search.summary()
+        if shards == 1:
+            done = score(asking.run, asking.config, asking.loaded, asking.answers, asking.folder)
+            return replace(done, lines=[*lines, *done.lines])
+        left = max(asking.run.total - len(asking.answers.documents), 0)
+        said = f"shard {index}/{shards} is done; {left:,} puzzles are left to others"
+        merge = f"cogniload eval --merge {asking.folder}" + ", when all are done" * (left > 0)
+        return Results(asking.folder, lines=[*lines, said], next=merge)
 
 
 # --- ask ------------------------------------------------------------------------------------------
 
 
-class CapReached(Exception):  # noqa: N818  (no error)
-    """Ends the asking: what is answered stays, and a higher cap goes on."""
+class Asking:
+    """A run's model, which is loaded when there is something to ask, and its answers in a folder.
 
+    `until` are a design's settings, as given, and `shard` is the I-th of N. With `anew`, the
+    answers that are there are put aside.
+    """
 
-class Asking(AnsweringModel):
-    """A run's model, which is loaded when there is something to ask."""
-
-    def __init__(self, config: EvaluatorConfig, own: Own, search: Search | None) -> None:
-        self.config, self.own = config, own
-        self.run = Run.of(config, search.until if search else None)
-        self.loaded = load_tasks(self.run, config.include_path, config.model_args, search)
+    def __init__(
+        self,
+        config: EvaluatorConfig,
+        folder: Path,
+        shard: tuple[int, int],
+        until: Sequence[Any] | None,
+        caps: Caps,
+        *,
+        anew: bool = False,
+    ) -> None:
+        self.config, self.folder, self.shard, self._caps = config, folder, shard, caps
+        self.search = None if until is None else Search.begin(config, until, shard)
+        self.run = Run.of(config, self.search.until if self.search else None)
+        self.loaded = load_tasks(self.run, config.include_path, config.model_args, self.search)
         self.tasks = self.loaded["tasks"]
-        file = own.folder / "state" / f"answers-{own.shard[0]}.jsonl"
-        super().__init__(Answers([own.folder]), {}, file)
+        file = folder / "state" / f"answers-{shard[0]}.jsonl"
+        self.answers = Answers([folder])
         self._locks, self._holds = ExitStack(), False
-        self.run_seed = self.run.seed
         # what was refused before its first answer binds nobody; another shard may still be loading
-        if (self.answers or own.shard[1] > 1) and (begun := Run.read(own.folder)):
-            begun.refuse_another(own.folder, self.run)
+        if (self.answers or shard[1] > 1) and (begun := Run.read(folder)):
+            begun.refuse_another(folder, self.run)
             self.run.model, self.run.about = begun.model, begun.about
-        if own.anew and file.exists():
+        if anew and file.exists():
             self._hold()
             begins = self.run.about["anew"] = self.run.about.get("anew", 0) + 1
             self.run.model = {}  # another one may have its name now
-            self.run.write(own.folder)
+            self.run.write(folder)
             file.rename(file.with_name(f"{file.name}.before-{begins}"))
-            self.answers = Answers([own.folder])
+            self.answers = Answers([folder])
         if self.answers:
             print(
                 f"continuing: {len(self.answers):,} answers are there, of a run that was begun "
                 f"{self.run.began:%Y-%m-%d %H:%M} UTC; --anew asks the model again",
                 file=sys.stderr,
             )
+        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
+        self.model.run_seed = self.run.seed
         self.left, self.screen = 0, sys.stderr
         self.bar: tqdm[Any] | None = None
 
@@ -182,7 +151,7 @@ class Asking(AnsweringModel):
     def _hold(self) -> None:
         """Hold the answers file as long as this lives, and read what others have written."""
         if not self._holds:
-            self._locks.enter_context(held(self.own.folder / "state", self.own.shard[0]))
+            self._locks.enter_context(held(self.folder / "state", self.shard[0]))
             self._holds = True
             self.answers.catch_up()
 
@@ -195,10 +164,10 @@ class Asking(AnsweringModel):
         self._hold()
         self._stop_at_cap()
         self.run.about.pop("stopped", None)
-        self.inner = self.inner or self._load_model()
-        self.only_check, self.left = check, 0
+        self.model.inner = self.model.inner or self._load_model()
+        self.model.only_check, self.left = check, 0
         try:
-            self._evaluate_shard(self)
+            self._evaluate_shard(self.model)
         finally:
             if self.bar is not None:
                 self.bar.close()
@@ -208,7 +177,7 @@ class Asking(AnsweringModel):
 
     def is_answered(self) -> bool:
         """Return whether all answers of this shard are on the disk."""
-        if len(self.answers.documents) < self.run.total // self.own.shard[1]:
+        if len(self.answers.documents) < self.run.total // self.shard[1]:
             return False
         try:
             self._evaluate_shard(AnsweringModel(self.answers, {}))
@@ -218,7 +187,7 @@ class Asking(AnsweringModel):
 
     def _evaluate_shard(self, model: AnsweringModel) -> None:
         """Have lm-eval evaluate this shard's documents, until all of them are answered."""
-        (index, shards), config, tasks = self.own.shard, asdict(self.config), self.tasks
+        (index, shards), config, tasks = self.shard, asdict(self.config), self.tasks
         if shards > 1:
             samples = self.run.shard(tasks, index, shards)
             config |= {"limit": None, "samples": samples}
@@ -246,26 +215,26 @@ class Asking(AnsweringModel):
         if model.world_size > 1:
             raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
         keep_what_is_said(model)
-        server.fill_every_slot(model, lambda: self._cap() is not None, self.give_up)
+        server.fill_every_slot(model, lambda: self._cap() is not None, self.model.give_up)
         served = server.check_server(model, context_budget(self.tasks))
         facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
         facts |= {"root": served.get("root")}
         if config.apply_chat_template:
             facts["chat_template"] = model.chat_template(config.apply_chat_template)
-        self.run.learn(self.own.folder, facts)
+        self.run.learn(self.folder, facts)
         if not self.run.about:
             in_process = type(model).__module__ == "lm_eval.models.vllm_causallms"
             engine = version("vllm") if in_process else served.get("version")
             self.run.about = {"date": time.time(), "vllm_version": engine}
-        self.run.write(self.own.folder)
+        self.run.write(self.folder)
         return model
 
-    def describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+    def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
         """Return what the task says of an answer, if it is one of ours."""
         task = self.tasks[str(request.task_name)]
         return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
 
-    def watch(self, done: int, total: int) -> None:
+    def _watch(self, done: int, total: int) -> None:
         """Show how far the run is; CapReached where a cap ends it."""
         if self.bar is None:  # before anything is asked
             seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
@@ -276,16 +245,16 @@ class Asking(AnsweringModel):
             self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
         self.bar.update(done - self.bar.n)
         self.left = total - done
-        if self.left and not isinstance(self.inner, TemplateAPI):  # which stops by itself
+        if self.left and not isinstance(self.model.inner, TemplateAPI):  # which stops by itself
             self._stop_at_cap()
 
     def _cap(self) -> str | None:
-        return self.own.cap_reached(self.answers.tokens, self.answers.uncounted)
+        return self._caps.reached(self.answers.tokens, self.answers.uncounted)
 
     def _stop_at_cap(self) -> None:
         if reached := self._cap():
             self.run.about["stopped"] = reached
-            self.run.write(self.own.folder)
+            self.run.write(self.folder)
             raise CapReached(reached)
 
 
@@ -339,7 +308,7 @@ def _evaluate(
 
 def merge(
     folders: Sequence[Path], out: Path | None = None, include_path: str | None = None
-) -> None:
+) -> Results:
     """Score the answers of shards, in one folder or in several, and write lm-eval's result files.
 
     Only tasks that are installed, or below `include_path`, are loaded. ValueError if the folders
@@ -362,7 +331,8 @@ def merge(
     answers = Answers(folders)
     if search:
         search.read_all(answers, loaded["tasks"])
-    score(first, config, loaded, answers, place, partly=out is not None)
+    with each_warning_once():
+        return score(first, config, loaded, answers, place, partly=out is not None)
 
 
 def score(
@@ -373,21 +343,17 @@ def score(
     out: Path,
     *,
     partly: bool = False,
-    of: Path | None = None,
-) -> None:
+) -> Results:
     """Have lm-eval score the answers on the disk, and write its result files.
 
     Requests that were given up are left out, and named. ValueError where other answers are missing,
-    unless what is there is to be scored `partly`. `of` as for `run_into`.
+    unless what is there is to be scored `partly`.
     """
     tasks = loaded["tasks"]
-    missing: Sequence[Instance] = []
     try:
-        write_results(done, config, loaded, answers, out, {}, of)
+        return _write_results(done, config, loaded, answers, out, {})
     except Unanswered as unanswered:
         missing = unanswered.requests
-    if not missing:
-        return
     # lm-eval numbers the documents that it was given
     left = {(request.task_name, request.doc_id) for request in missing}
     keys = {Key.of(request, 0)[:2] for request in missing}
@@ -409,31 +375,32 @@ def score(
     about: dict[str, Any] = {"lost": len(lost)} if lost else {}
     if waiting:
         about["interim"] = f"interim: {total - len(left):,} of {total:,} puzzles"
-    write_results(done, config, loaded, answers, out, about, of)
+    scored = _write_results(done, config, loaded, answers, out, about)
     for (_, document), why in lost.items():
         print(f"not answered: {one_line(f'{document}: {why}')}", file=sys.stderr)
-    if lost:
-        print(f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them")
-        if answers.scored:
-            least, most = (answers.correct + more for more in (0, len(lost)))
-            every = answers.scored + len(lost)
-            print(f"accuracy, were they wrong or right: {least / every:.1%} to {most / every:.1%}")
+    if not lost:
+        return scored
+    lines = [f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them"]
+    if answers.scored:
+        least, most = (answers.correct + more for more in (0, len(lost)))
+        every = answers.scored + len(lost)
+        bounds = f"{least / every:.1%} to {most / every:.1%}"
+        lines.append(f"accuracy, were they wrong or right: {bounds}")
+    return replace(scored, lines=[*scored.lines, *lines])
 
 
-def write_results(
+def _write_results(
     done: Run,
     config: EvaluatorConfig,
     loaded: TaskDict,
     answers: Answers,
     out: Path,
     facts: dict[str, Any],
-    of: Path | None,
-) -> None:
-    """Have lm-eval score the answers on the disk; write its result files and print its table.
+) -> Results:
+    """Have lm-eval score the answers on the disk, and write its result files.
 
     The files have the date when the run was begun, so a run is one result set, however often it is
-    scored. `facts` are further ones of the results. Unanswered where answers are missing. The
-    table is not printed of answers that the report of another run shows (`of`).
+    scored. `facts` are further ones of the results. Unanswered where answers are missing.
     """
     tracker = EvaluationTracker()
     results = _evaluate(AnsweringModel(answers, done.model), asdict(config), loaded, tracker)
@@ -460,11 +427,9 @@ def write_results(
     results |= names | done.about
     text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
     _write(folder / f"results_{end}.json", [text])
-    if of is None:
-        _print_tables(results)
-        print(f"results  {folder / f'results_{end}.json'}")
-    shown = of or out
-    _say_next(f"cogniload report {shown} --out {shown / 'report'}")
+    lines = [*_make_tables(results), f"results  {folder / f'results_{end}.json'}"]
+    report = f"cogniload report {out} --out {out / 'report'}"
+    return Results(out, results["results"], lines=lines, next=report)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
@@ -487,8 +452,8 @@ def _sample_line(sample: dict[str, Any]) -> str:
     return json.dumps(written, default=handle_non_serializable, ensure_ascii=False) + "\n"
 
 
-def _print_tables(results: Mapping[str, Any]) -> None:
-    """Print lm-eval's tables, without rows that have no number."""
+def _make_tables(results: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lm-eval's tables, without rows that have no number."""
     for column in ("results", "groups"):
         if column not in results:
             continue
@@ -496,4 +461,4 @@ def _print_tables(results: Mapping[str, Any]) -> None:
             name: {n: v for n, v in row.items() if row.get(n.replace("_stderr,", ",")) is not None}
             for name, row in results[column].items()
         }
-        print(make_table({**results, column: rows}, column))
+        yield make_table({**results, column: rows}, column)

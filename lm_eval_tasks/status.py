@@ -11,7 +11,8 @@ from tqdm import tqdm
 
 from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
-from lm_eval_tasks.configuration import HIGHER_CAP, Run, cost_of
+from lm_eval_tasks.caps import HIGHER_CAP, cost_of
+from lm_eval_tasks.recorded_run import Run
 from lm_eval_tasks.resume import Answers
 
 ADVICE = "Custom kwargs can be passed to `--metadata`"

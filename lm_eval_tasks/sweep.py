@@ -3,21 +3,20 @@
 Servers ignore settings silently, and overrun budgets. Both show in the tokens of the same puzzles.
 """
 
-from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import ttest_1samp
 
 from cogniload_gen.sample import as_count
 from cogniload_gen.tokens import estimate
-from lm_eval_tasks.configuration import read_configuration
+from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.lm_eval_private import read_levels
 from lm_eval_tasks.resume import Answers, Record
-from lm_eval_tasks.runner import evaluate
-from lm_eval_tasks.status import each_warning_once
+from lm_eval_tasks.runner import Results
 
 BUDGETS = ("tokens", "toks", "budget")
 """How the names of settings end that limit tokens."""
@@ -27,36 +26,33 @@ LENIENT, OVERRUN, SURPRISE = 1.25, 0.05, 0.05
 setting makes no known difference if the tokens' paired t test has a larger p."""
 
 
-def sweep(arguments: Namespace, others: Sequence[str]) -> int:
-    """Run `cogniload eval` at each level of a setting, such as reasoning_effort=low,high.
+def sweep(evaluation: Evaluation, setting: str, out: str | Path, **how: Any) -> Results:
+    """Run an evaluation at each level of a setting, such as reasoning_effort=low,high.
 
-    The setting is one of --model_args if it is given there, else one of --gen_kwargs, and a level
-    has the type that it would have there. Returns the exit code. ValueError for one without two
-    levels, and as of `run`.
+    The setting is one of `model_args` if it is given there, else one of `gen_kwargs`, and a level
+    has the type that it would have there. Each has a folder in `out`; `how` is as for
+    `Evaluation.run`. The results are those of the
+    level that a cap has stopped, or say what each level spent. ValueError for a setting without two
+    levels, and as of `Evaluation.run`.
     """
-    name, _, listed = str(arguments.sweep).partition("=")
+    name, _, listed = setting.partition("=")
     name, levels = name.strip(), read_levels(listed)
     if not name or len({*map(repr, levels.values())}) < max(len(levels), 2) or "" in levels:
-        raise ValueError(
-            f"sweep must be as reasoning_effort=low,medium,high, got {arguments.sweep!r}"
-        )
-    folders = {}
-    with each_warning_once():
-        for text, level in levels.items():
-            config, own = read_configuration(arguments, others)
-            if name in (config.model_args or {}):  # which lm-eval has mixed into the metadata
-                config.model_args = config.model_args | {name: level}
-                config.metadata = config.metadata | {name: level}
-            else:
-                config.gen_kwargs = (config.gen_kwargs or {}) | {name: level}
-            folders[text] = own.folder / f"{name}={text}".replace("/", "-")
-            if code := evaluate(config, replace(own, folder=folders[text])):
-                return code
-    print("\n".join(say_levels(name, folders)))
-    return 0
+        raise ValueError(f"sweep must be as reasoning_effort=low,medium,high, got {setting!r}")
+    where = "model_args" if name in evaluation.model_args else "gen_kwargs"
+    folders, lines = {}, list[str]()
+    for text, level in levels.items():
+        settings: Any = {where: {**getattr(evaluation, where), name: level}}
+        folders[text] = Path(out) / f"{name}={text}".replace("/", "-")
+        results = replace(evaluation, **settings).run(folders[text], **how)
+        lines += results.lines
+        if results.stopped:
+            return replace(results, lines=lines)
+    report = f"cogniload report {out} --out {out}/report"
+    return Results(Path(out), lines=[*lines, *_say_levels(name, folders)], next=report)
 
 
-def say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:
+def _say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:
     """Say what each level spent, a line each, and whether a setting was ignored or overrun."""
     lines, spent = [], []
     for level, folder in folders.items():

@@ -4,15 +4,16 @@ Two checkpoints of a model that tracks puzzles of d = 1 aloud, and breaks (model
 simulated model, whose limit and cause can be held against what is found.
 """
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.report.compare_runs import compare_runs, explain_results
 from cogniload_analysis.report.write import PAGE, write_report
+from cogniload_gen.twins import make_twins
 from lm_eval_tasks.cogniload.simulated import SIMULATED
-from lm_eval_tasks.runner import run_into
+from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.twins import ask_twins
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -42,7 +43,7 @@ def run_demo(out: Path) -> list[str]:
     grids = {name: out / "same-puzzles" / name for name in (WHOLE, HALF)}
     for name, run in grids.items():
         print(f"asking {name} the same puzzles", flush=True)
-        run_into(run, _arguments(name, **GRID))
+        _evaluation(name, **GRID).run(run)
     (better, *_) = compare_runs(read_samples(grids)).conclusions
     return [
         *carried,
@@ -57,23 +58,25 @@ def _measure(name: str, out: Path) -> tuple[str, str]:
     """Measure a model's ECL50, and why it fails; write its report, and return both in words."""
     run = out / name
     print(f"asking {name} until its ECL50 is known", flush=True)
-    run_into(run, _arguments(name), **UNTIL)
+    model = _evaluation(name)
+    replace(model, **UNTIL).run(run)
     print(f"asking {name} twins of its failures", flush=True)
-    twins = ask_twins(run, run / "why", TWINS, 0)
+    twins = ask_twins(make_twins(run, TWINS, 0), run / "why", model)
     headlines: list[str] = []
     write_report({name: run}, run / REPORT, force=True, say=headlines.append)
-    return headlines[0], f"  {explain_results([run, twins])[0]}"
+    return headlines[0], f"  {explain_results([run, twins.folder])[0]}"
 
 
-def _arguments(name: str, **puzzles: object) -> list[str]:
-    """Return lm-eval's arguments for a model, and for puzzles."""
+def _evaluation(name: str, **puzzles: object) -> Evaluation:
+    """Return the evaluation of a model, on puzzles."""
     if name == SIMULATED:
-        about = ["--model", SIMULATED, "--model_args", json.dumps({"half_at": HALF_AT})]
-        return ["--tasks", "cogniload", *about]
-    model = {"pretrained": str(MODELS / name), "dtype": "float32"}
-    return [
-        *("--tasks", "cogniload", "--model", "hf", "--model_args", json.dumps(model)),
-        *("--device", "cpu", "--batch_size", "64", "--apply_chat_template"),
-        *("--gen_kwargs", f"max_gen_toks={LONGEST}"),
-        *("--metadata", json.dumps({"cogniload": {"context_budget": WINDOW} | puzzles})),
-    ]
+        return Evaluation(model=SIMULATED, model_args={"half_at": HALF_AT})
+    return Evaluation(
+        model="hf",
+        model_args={"pretrained": str(MODELS / name), "dtype": "float32"},
+        device="cpu",
+        batch_size="64",
+        apply_chat_template=True,
+        gen_kwargs={"max_gen_toks": LONGEST},
+        metadata={"cogniload": {"context_budget": WINDOW} | puzzles},
+    )

@@ -5,9 +5,7 @@ number of them. So a command that is started again finds the same verdict, and a
 on.
 """
 
-import json
 import sys
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -26,11 +24,11 @@ from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
 from cogniload_gen.checks import check_integer
 from cogniload_gen.grid import language_of
 from cogniload_gen.tables import table_writer
-from lm_eval_tasks.configuration import OURS, read_configuration
+from lm_eval_tasks.caps import CapReached
+from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.resume import Key
-from lm_eval_tasks.runner import Asking, CapReached
+from lm_eval_tasks.runner import Asking
 from lm_eval_tasks.status import each_warning_once
-from lm_eval_tasks.twins import recorded_arguments
 
 TASK, PUZZLES = "cogniload", Path("puzzles") / "gate.parquet"
 
@@ -44,7 +42,7 @@ def run_gate(
     run: Path,
     out: Path,
     margin: float,
-    given: Mapping[str, Sequence[str]],
+    models: Mapping[str, Evaluation],
     budget: int,
     seed: int,
     *,
@@ -52,11 +50,11 @@ def run_gate(
 ) -> tuple[Gate, Flips]:
     """Ask a run's model and a new one fresh puzzles until a verdict; return it, and the flips.
 
-    `given` has arguments of lm-eval for "base" and for "new", which take the place of those that
-    the run recorded. At most `budget` puzzles are asked, and none that is answered in `out`; with
-    `anew`, the new model's answers there are put aside. A cap that ends it is named by the verdict;
-    CapReached where it does so before the first look. ValueError for what can't be evaluated, for a
-    run whose fit doesn't say which puzzles, and for an `out` with other puzzles.
+    `models` says for "base" and for "new" whom to ask and how. At most `budget` puzzles are asked,
+    and none that is answered in `out`; with `anew`, the new model's answers there are put aside. A
+    cap that ends it is named by the verdict; CapReached where it does so before the first look.
+    ValueError for what can't be evaluated, for a run whose fit doesn't say which puzzles, and for
+    an `out` with other puzzles.
     """
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
@@ -65,18 +63,19 @@ def run_gate(
     begun = pq.read_table(file, columns=["id"])["id"].to_pylist() if file.exists() else []
     if begun[:budget] != ids[: len(begun)]:
         raise ValueError(f"{out} holds other puzzles, of another run or seed: name another --out")
-    words = {side: [*recorded_arguments(run, given[side]), *given[side]] for side in SIDES}
     if len(begun) < budget:
         file.parent.mkdir(parents=True, exist_ok=True)
         with table_writer(file, puzzles.schema, force=True) as write:
             write(puzzles)
     budgets = frame["context_budget"].dropna()
     window = {"context_budget": int(budgets.max())} if len(budgets) else {}
-    about = json.dumps({TASK: {"path": str(file.parent)} | window})
+    about = {TASK: {"path": str(file.parent)} | window}
     with each_warning_once(), ExitStack() as stack:
-        again = {side: anew and side == SIDES[1] for side in SIDES}
-        sides = (_begin(out / side, about, words[side], anew=again[side]) for side in SIDES)
-        asking = [stack.enter_context(side) for side in sides]
+        asking = []
+        for side in SIDES:
+            model = replace(models[side], tasks=[TASK], metadata=about)
+            begun = model.asking(out / side, anew=anew and side == SIDES[1])
+            asking.append(stack.enter_context(begun))
         table, cap = _ask(asking, ids, margin)
     return replace(gate(table[SIDES], margin), cap=cap), find_flips(table)
 
@@ -92,13 +91,6 @@ def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
     which = {"split": "validation", "seed": seed, "num_puzzles": int(index.max()) + 1}
     source = make_source(cells, language=language_of(str(frame["id"].iloc[0])), **which)
     return source.table().take(len(cells) * index + drawn)
-
-
-def _begin(folder: Path, about: str, words: Sequence[str], *, anew: bool) -> Asking:
-    ours: dict[str, Any] = dict.fromkeys(("config", "include_path", *OURS))
-    ours |= {"output_path": folder, "anew": anew or None}
-    words = [f"--tasks={TASK}", f"--metadata={about}", *words]
-    return Asking(*read_configuration(Namespace(**ours), words), None)
 
 
 def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> tuple[pd.DataFrame, str]:

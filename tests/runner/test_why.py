@@ -13,8 +13,7 @@ from eval_command import arguments, command, read, url_of
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.twins import make_twins, write_twins
-from lm_eval_tasks.lm_eval_private import run_parser
-from lm_eval_tasks.twins import recorded_arguments
+from lm_eval_tasks.words import read_model
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 8}
 SAMPLING = ["--gen_kwargs", json.dumps({"temperature": 0.7, "do_sample": True})]
@@ -165,9 +164,9 @@ def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run, server, nam
     begun = json.loads(file.read_bytes())
     begun["what"] |= {"apply_chat_template": evil, "system_instruction": evil}
     file.write_text(json.dumps(begun), "utf-8")
-    parsed = run_parser("why").parse_args(recorded_arguments(run, []))
-    assert parsed.include_path is None
-    assert parsed.apply_chat_template == parsed.system_instruction == evil
+    model = read_model([], run)
+    assert model.include_path is None
+    assert model.apply_chat_template == model.system_instruction == evil
     begun["free"]["model_args"][name] = value
     file.write_text(json.dumps(begun), "utf-8")
     code, _, err = command("why", run)

@@ -1,0 +1,109 @@
+"""From the words of a command and its --config file to an `Evaluation`."""
+
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lm_eval.config.evaluate_config import EvaluatorConfig
+
+from lm_eval_tasks.evaluation import CAPS, DESIGN, Evaluation
+from lm_eval_tasks.lm_eval_private import run_parser
+from lm_eval_tasks.recorded_run import Run
+
+OURS = "output_path", "shard", "anew", *DESIGN, *CAPS
+"""Our own arguments, which a --config file may hold beside lm-eval's."""
+
+REFUSED = (
+    *("use_cache", "cache_requests", "predict_only", "check_integrity", "write_out", "show_config"),
+    *("wandb_args", "wandb_config_args", "trackio_args", "hf_hub_log_args"),
+)
+"""lm-eval's arguments that the answers on the disk replace, or that have no place in a long run."""
+
+IMPLIED = "config", "func", "log_samples", "verbosity"
+"""lm-eval's arguments that decide nothing here."""
+
+CHOSEN = {"tasks", "metadata", "limit", "samples", "output_path", "shard", "anew", *DESIGN}
+"""Settings that choose puzzles, or where the answers are: not of a model."""
+
+
+def read_command(arguments: Namespace, others: Sequence[str]) -> tuple[Evaluation, dict[str, Any]]:
+    """Return the evaluation of `cogniload eval`, and what `Evaluation.run` takes.
+
+    `arguments` are our own, parsed; `others` are words for lm-eval. The command line goes before
+    the file of --config. ValueError for an unknown, missing or refused setting.
+    """
+    ours = {name: getattr(arguments, name) for name in ("config", "include_path", *OURS)}
+    settings = _with_file(_parse(others) | _given(ours))
+    if not (out := settings.pop("output_path", None)):
+        raise ValueError("--output_path is missing: give it, or write it into the --config file")
+    how = {name: settings.pop(name) for name in {"shard", "anew"} & settings.keys()}
+    model = "hf" if settings.get("model_args") else ""  # lm-eval's own default
+    return Evaluation(**{"tasks": (), "model": model} | settings), how | {"out": out}
+
+
+def read_model(others: Sequence[str], run: Path) -> Evaluation:
+    """Return whom `others`, words for lm-eval, say to ask about puzzles that a command chooses.
+
+    What a run has recorded of its model and its decoding holds where the words say nothing, unless
+    they name a file of --config, which has all of it. ValueError for a model that neither names,
+    for recorded arguments that can't be trusted, and for words that choose puzzles.
+    """
+    given = _parse(others)
+    if unused := sorted(given.keys() & CHOSEN):
+        raise ValueError(f"--{unused[0]} is not taken: the command chooses the puzzles")
+    settings = _with_file(given)
+    begun = None if "config" in given else Run.read(run.parent if run.is_file() else run)
+    if begun is None and "model" not in settings and "model_args" not in settings:
+        raise ValueError(
+            f"{run} has no state/run.json, so it is no --output_path of cogniload eval: name one, "
+            "or give --model (gate: --base-config)"
+        )
+    if begun is not None and "model_args" not in settings:
+        begun.refuse_untrusted(run)
+    recorded = begun.recorded_settings() if begun else {"model": "hf"}
+    kept = {name: value for name, value in settings.items() if name not in CHOSEN}
+    return Evaluation(**recorded | kept)
+
+
+def _parse(others: Sequence[str]) -> dict[str, Any]:
+    """Return the settings in words for lm-eval, by name."""
+    parser = run_parser("cogniload eval")
+    parser.error = partial(_refuse_words, parser)  # type: ignore[method-assign]
+    return _given(vars(parser.parse_args(list(others))))
+
+
+def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings, and those of the file that `config` names where it has further ones."""
+    file = settings.get("config")
+    try:
+        settings = (EvaluatorConfig.load_yaml_config(file) if file else {}) | settings
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    for name in ("model_args", "gen_kwargs", "metadata"):
+        if isinstance(given := settings.get(name), str):
+            settings[name] = _parse([f"--{name}={given}"])[name]
+    for name in REFUSED:
+        if settings.get(name):
+            raise ValueError(f"--{name} is refused: cogniload eval has no use for it")
+    settings = {name: it for name, it in settings.items() if name not in (*IMPLIED, *REFUSED)}
+    known = {*OURS, *(each.name for each in fields(Evaluation))}
+    if unknown := sorted(settings.keys() - known):
+        raise ValueError(f"{file}: there is no setting {unknown[0]!r}")
+    return settings
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _refuse_words(parser: ArgumentParser, message: str) -> NoReturn:
+    """Raise ValueError with the message of a parser, and the option that is nearest."""
+    names = [*re.findall(r"--\w+", parser.format_help()), *(f"--{name}" for name in OURS)]
+    word = message.removeprefix("unrecognized arguments: ").split()[0]
+    near = get_close_matches(word, names, 1, 0.75)
+    raise ValueError(f"there is no {word}: did you mean {near[0]}?" if near else message)
