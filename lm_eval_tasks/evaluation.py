@@ -20,7 +20,7 @@ DESIGN = "until", "budget", "N", "at", "d"
 CAPS = "max_tokens_total", "price", "max_cost"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Evaluation:
     """What is asked of which model, with whose settings, and when to stop.
 
@@ -31,6 +31,7 @@ class Evaluation:
         model: lm-eval's backend, such as "hf", "vllm" or "local-chat-completions".
         model_args: Its arguments, such as {"pretrained": "org/model"}.
         tasks: The names of tasks, ours or lm-eval's.
+        gen_kwargs: Settings of decoding, such as {"temperature": 0.6}.
         metadata: The puzzles of our tasks, such as {"cogniload": {"d": 5, "N": 100, "rho": 25}}.
         until: What is to be known, such as "ECL50±20%": a design then chooses the puzzles, at most
             `budget`, over the ranges `N` and `d`, with the other loads held `at` some levels.
@@ -41,8 +42,8 @@ class Evaluation:
     model: str
     model_args: Mapping[str, Any] = field(default_factory=dict)
     tasks: Sequence[str] = ("cogniload",)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
     gen_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     apply_chat_template: bool | str | None = None
     system_instruction: str | None = None
     num_fewshot: int | None = None

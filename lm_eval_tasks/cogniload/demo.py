@@ -70,7 +70,7 @@ def _measure(name: str, out: Path) -> tuple[str, str]:
 def _evaluation(name: str, **puzzles: object) -> Evaluation:
     """Return the evaluation of a model, on puzzles."""
     if name == SIMULATED:
-        return Evaluation(model=SIMULATED, model_args={"half_at": HALF_AT})
+        return Evaluation(SIMULATED, {"half_at": HALF_AT})
     return Evaluation(
         model="hf",
         model_args={"pretrained": str(MODELS / name), "dtype": "float32"},

@@ -3,6 +3,7 @@
 import json
 import random
 import signal
+from dataclasses import replace
 from itertools import chain, count
 
 import pytest
@@ -26,6 +27,7 @@ from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
 from cogniload_gen.sample import score_attempts
+from lm_eval_tasks import Evaluation
 
 
 def by_lm_eval(out, model, settings, task="cogniload_mini", **others):
@@ -53,6 +55,23 @@ def test_results_are_those_of_lm_eval(server, tmp_path, undisturbed, concurrent)
     assert theirs[0].keys() - {"transformers_version", "upper_git_hash"} <= our[0].keys()
     for part in ("n-samples", "versions", "n-shot", "model_name_sanitized", "task_hashes"):
         assert our[0][part] == theirs[0][part], part
+
+
+def test_the_python_door_gives_what_the_command_gives(server, tmp_path, undisturbed):
+    evaluation = Evaluation(
+        model="local-chat-completions", model_args=json.loads(model_args(server)),
+        tasks=["cogniload_mini"], metadata={"cogniload": PUZZLES}, apply_chat_template=True,
+    )  # fmt: skip
+    stopped = replace(evaluation, max_tokens_total=2000).run(tmp_path)
+    assert (bool(stopped.stopped), stopped.scores) == (True, {})
+    results = evaluation.run(tmp_path)
+    assert len(server.asked()) == DOCUMENTS
+    assert results.scores == undisturbed[0]["results"]
+    assert (results.folder, results.stopped) == (tmp_path, "")
+    assert same(read(tmp_path), undisturbed)
+    for wrong in ({"tasks": []}, {"limit": 0}, {"budget": 9}, {"gen_kwargs": {"api_key": "sk-1"}}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            replace(evaluation, **wrong)
 
 
 def drawn_moment(moments):
