@@ -19,7 +19,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalSample
 
 from cogniload_analysis.adaptive.design import Puzzle
-from cogniload_analysis.adaptive.task import AdaptiveTask
+from cogniload_analysis.adaptive.task import AdaptiveTask, tell
 from cogniload_gen.budget import Share, check_fit, prompt_counter
 from cogniload_gen.grid import change_of
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
@@ -115,7 +115,7 @@ def share_budget(task: str, rows: list[dict[str, Any]], count: Counter) -> list[
     return samples
 
 
-class Asking(SampleSource):
+class AdaptiveSamples(AdaptiveTask, SampleSource):
     """The samples that a design asks for, batch by batch, until it knows its goal.
 
     `parameters` are `DESIGN`, in the words of `cogniload eval`, and those of lm-eval's task that no
@@ -125,42 +125,37 @@ class Asking(SampleSource):
     """
 
     def __init__(self, task: str, settings: Settings, parameters: Mapping[str, Any]) -> None:
-        dataset, defaults, *_ = settings
-        self._name, self._count = task, make_counter(task, parameters)
         own = (*DESIGN, "tokenizer")
         changes = {name: it for name, it in parameters.items() if name not in own}
-        wanted = {"until": "ECL50±20%", **parameters}
-        until = [*map(wanted.get, DESIGN)]
-        self.task = AdaptiveTask(task, dataset, defaults, changes, until, self._count)
-        self.design = self.task.design
-        self._puzzles: dict[str, Puzzle] = {}
-        self._make(self.design.longest)
-        self._puzzles.clear()
+        until = [*map({"until": "ECL50±20%", **parameters}.get, DESIGN)]
+        count = make_counter(task, parameters)
+        super().__init__(task, settings.dataset, settings.defaults, changes, until, count)
+        self._asked: dict[str, Puzzle] = {}
+        self._share(self.design.longest)
 
-    def _make(self, puzzles: Sequence[Puzzle]) -> list[Sample]:
-        rows = [row.copy() for row in self.task.make(puzzles)]
-        self._puzzles |= zip((row["id"] for row in rows), puzzles, strict=True)
-        return share_budget(self._name, rows, self._count)
+    def _share(self, puzzles: Sequence[Puzzle]) -> list[Sample]:
+        return share_budget(self.task, [row.copy() for row in self.make(puzzles)], self.count)
 
     def initial_samples(self) -> list[Sample]:
         """Return the samples of the batch that the design asks for now."""
-        return self._make(self.design.ask())
+        waiting = self.waiting()
+        self._asked |= waiting
+        return self._share([*waiting.values()])
 
     async def next_samples(self) -> list[Sample] | None:
         """Return the next batch, or None when the design is done."""
-        left = self.design.ask()
-        if any(puzzle in self._puzzles.values() for puzzle in left):
+        left = self.waiting()
+        if left and not left.keys() & self._asked.keys():
+            return self.initial_samples()
+        if left:
             log.warning("the design ends without the answers to %d puzzles", len(left))
-        elif left:
-            return self._make(left)
-        log.warning("%s", "; ".join(self.task.summary()))
+        log.warning("%s", "; ".join(self.summary()))
         return None
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
         """Tell the design the answer of a sample's first epoch."""
-        puzzle = self._puzzles[str(sample.id)]
+        puzzle = self._asked[str(sample.id)]
         for score in (sample.scores or {}).values():
             if puzzle not in self.design.told:
-                said = score.metadata or {}
-                self.design.tell([puzzle], [said["acc"] == 1], [said["ending"] == "cut"])
+                tell(self.design, {puzzle: score.metadata or {}})
         return None

@@ -14,6 +14,7 @@ from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 import cogniload_analysis
+from cogniload_analysis.adaptive.task import tell
 from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share
 from cogniload_gen.endings import kind_of
@@ -123,8 +124,7 @@ def estimate(**until: Any) -> scorers.Metric:
             tuple(row[name] for name in (*adaptive.knobs, "index")): sample.score.metadata or {}
             for row, sample in reversed([*zip(rows, scores, strict=True)])  # the first epoch stays
         }
-        cut = [said["ending"] == "cut" for said in answers.values()]
-        design.tell(answers, [said["acc"] == 1 for said in answers.values()], cut)
+        tell(design, answers)
         described = design.describe()
         for goal, (least, most) in design.extents.items():
             ends = with_ends({goal: getattr(described, goal)})

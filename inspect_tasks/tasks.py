@@ -15,7 +15,7 @@ from cogniload_gen.checks import check_flag
 from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import scoring
 from inspect_tasks.samples import (
-    Asking,
+    AdaptiveSamples,
     Settings,
     make_samples,
     read_settings,
@@ -96,10 +96,9 @@ def cogniload_quick(**parameters: Any) -> Task:
 def cogniload_adaptive(**parameters: Any) -> Task:
     """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
     settings = read_settings("cogniload", "cogniload")
-    asking = Asking("cogniload_adaptive", settings, parameters)
-    until = asking.task.until
-    about = {"until": until | asking.design.fingerprint}
-    return task_of(settings, scoring.estimate(**until), dataset=asking, metadata=about)
+    samples = AdaptiveSamples("cogniload_adaptive", settings, parameters)
+    about = {"until": samples.until | samples.design.fingerprint}
+    return task_of(settings, scoring.estimate(**samples.until), dataset=samples, metadata=about)
 
 
 @task(name="cogniload/cogniload_twins")

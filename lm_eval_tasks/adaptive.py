@@ -12,7 +12,7 @@ from typing import Any
 from lm_eval.api.task import Task
 
 from cogniload_analysis.adaptive.design import Puzzle
-from cogniload_analysis.adaptive.task import AdaptiveTask
+from cogniload_analysis.adaptive.task import AdaptiveTask, tell
 from cogniload_gen.budget import Share, prompt_counter
 from cogniload_gen.task_puzzles import EACH
 from lm_eval_tasks.lm_eval_private import read_task
@@ -93,25 +93,16 @@ class Search(AdaptiveTask):
     def catch_up(self, answers: Answers) -> bool:
         """Tell the design what is on the disk; return whether there is nothing left to ask."""
         attempts = range(self._yaml.get("repeats") or 1)
-        while waiting := self.design.ask():
-            ids = [row["id"] for row in self.make(waiting)]
+        lost = {key.document for key in answers.lost}
+        while waiting := self.waiting():
             known = {
                 puzzle: answers[Key(self.name, id, 0, 0)]
-                for puzzle, id in zip(waiting, ids, strict=True)
+                for id, puzzle in waiting.items()
                 if all(Key(self.name, id, 0, attempt) in answers for attempt in attempts)
             }
-            lost = {key.document for key in answers.lost}
-            unknown = [
-                puzzle
-                for puzzle, id in zip(waiting, ids, strict=True)
-                if id in lost and puzzle not in known
-            ]
+            unknown = [waiting[id] for id in lost & waiting.keys() if waiting[id] not in known]
             self.design.lose(unknown)
-            self.design.tell(
-                known,
-                [record.get("acc") == 1 for record in known.values()],
-                [record.get("ending") == "cut" for record in known.values()],
-            )
+            tell(self.design, known)
             if len(known) + len(unknown) < len(waiting):
                 return False
         return True

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from cogniload_analysis.adaptive.design import Puzzle
+from cogniload_analysis.adaptive.design import Design, Puzzle
 from cogniload_analysis.analyses import ADAPTIVE
 from cogniload_gen import benchmarks
 from cogniload_gen.budget import CONTEXT_BUDGET, Share, read_context_budget
@@ -35,7 +35,7 @@ class AdaptiveTask:
         self.adaptive, self.dataset = ADAPTIVE[benchmark.name], dataset
         decided = self.adaptive.decided
         self.defaults = {name: value for name, value in defaults.items() if name not in decided}
-        self._task, self._changes, self._count = task, changes, count
+        self.task, self._changes, self.count = task, changes, count
         for parameter in ("path", "retrieve"):
             if parameter in self.defaults | dict(changes):
                 raise ValueError(f"{parameter} is refused: a design makes its puzzles, and whole")
@@ -48,7 +48,7 @@ class AdaptiveTask:
 
     def _within(self, budget: int) -> dict[str, Any]:
         def tokens(text: str) -> int:
-            return self._count(text, CONTEXT_BUDGET).prompt_tokens
+            return self.count(text, CONTEXT_BUDGET).prompt_tokens
 
         return self.adaptive.within(self._given, tokens, budget)
 
@@ -58,13 +58,18 @@ class AdaptiveTask:
         if new := [puzzle for puzzle in wanted if puzzle not in self._rows]:
             given = self.dataset, self.defaults, self._changes
             grids = [self.adaptive.name_puzzle(puzzle) for puzzle in new]
-            made = make_puzzles(*given, grids=grids, task=self._task)
+            made = make_puzzles(*given, grids=grids, task=self.task)
             if len(made) != len(new):
                 raise ValueError(
-                    f"{self._task} takes one value of each parameter: a design is of one"
+                    f"{self.task} takes one value of each parameter: a design is of one"
                 )
             self._rows |= zip(new, made.to_pylist(), strict=True)
         return [self._rows[puzzle] for puzzle in wanted]
+
+    def waiting(self) -> dict[str, Puzzle]:
+        """Return the puzzles that the design asks for now, by the ids of their rows."""
+        puzzles = self.design.ask()
+        return {row["id"]: puzzle for row, puzzle in zip(self.make(puzzles), puzzles, strict=True)}
 
     def summary(self) -> list[str]:
         """Return the design's, and what would reach a threshold beyond the longest puzzle."""
@@ -78,3 +83,9 @@ class AdaptiveTask:
                 f"{self._within(more)['N'][1]:,}"
             )
         return lines
+
+
+def tell(design: Design, answers: Mapping[Puzzle, Mapping[str, Any]]) -> None:
+    """Tell a design answers by puzzle, as the metrics of a sample that hold `acc` and `ending`."""
+    right = [answer.get("acc") == 1 for answer in answers.values()]
+    design.tell(answers, right, [answer.get("ending") == "cut" for answer in answers.values()])
