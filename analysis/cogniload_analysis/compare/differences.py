@@ -19,8 +19,6 @@ from cogniload_analysis.frame import Load, adaptive_models
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
 
-Difference = dict[str, object]
-
 ENOUGH_IN_COMMON = 0.5
 """Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
 FEW_MODELS, MOST_MODELS = 3, 12
@@ -163,25 +161,19 @@ def compare_pairs_of_models(
     and so is the accuracy of adaptive runs. `fitted` are the pairs whose measures are compared: all
     unless given.
     """
-    frame = frame.assign(
-        id=name_puzzles(frame),
-        model=frame["model"].astype(str),
-        correct=frame["correct"].astype(float),
-    )
+    correct, model = frame["correct"].astype(float), frame["model"].astype(str)
+    frame = frame.assign(id=name_puzzles(frame), model=model, correct=correct)
     loads = frame.drop_duplicates("id").set_index("id")[[load.name for load in analysis.loads]]
-    answers = frame.groupby(["id", "model"])["correct"]
-    shares, attempts = answers.mean().unstack(), answers.size().unstack()
-    accuracy = pd.DataFrame(
-        {"first": pair[0], "second": pair[1]} | row
-        for pair in pairs
-        for row in _compare_pair(shares[[*pair]], attempts[[*pair]], loads)
-    )
+    rows: list[dict[str, object]] = []
+    compared = []
+    for pair in pairs:
+        if found := [*_compare_pair(frame, pair, loads)]:
+            found[0] |= _compare_uncut(frame, pair, loads)
+            rows += [dict(zip(("first", "second"), pair, strict=True)) | row for row in found]
+            compared.append(pair)
+    accuracy = pd.DataFrame(rows)
     if accuracy.empty:
         return Comparison(accuracy, pd.DataFrame(), analysis.loads)
-    overall = accuracy["load"] == ""
-    compared = [*accuracy[["first", "second"]].drop_duplicates().itertuples(index=False)]
-    uncut = pd.DataFrame([_compare_uncut(frame, pair, loads) for pair in compared])
-    accuracy = accuracy.join(uncut.set_index(accuracy.index[overall]))
     accuracy = accuracy[~accuracy[["first", "second"]].isin(adaptive_models(frame)).any(axis=1)]
     overall = accuracy["load"] == ""
     parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
@@ -232,10 +224,13 @@ def _adjust(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare_pair(
-    shares: pd.DataFrame, attempts: pd.DataFrame, loads: pd.DataFrame
+    frame: pd.DataFrame, pair: tuple[str, str], loads: pd.DataFrame
 ) -> Iterator[dict[str, object]]:
-    """Yield the differences of two runs, the columns, over all puzzles and at each level."""
-    shares = shares.dropna(how="all")
+    """Yield the differences of two models over all puzzles and at each level."""
+    answers = frame[frame["model"].isin(pair)].groupby(["id", "model"])["correct"]
+    shares, attempts = (
+        each.unstack().reindex(columns=[*pair]) for each in (answers.mean(), answers.size())
+    )
     answered, common = loads.loc[shares.index], shares.dropna()
     paired = len(common) >= max(1, ENOUGH_IN_COMMON * shares.notna().sum().min())
     if paired:
@@ -258,17 +253,15 @@ def _compare_pair(
             yield {"load": load, "level": level} | _difference(here[0], here[1], method) | left_out
 
 
-def _compare_uncut(frame: pd.DataFrame, pair: tuple[str, str], loads: pd.DataFrame) -> Difference:
+def _compare_uncut(
+    frame: pd.DataFrame, pair: tuple[str, str], loads: pd.DataFrame
+) -> dict[str, object]:
     """Return the overflow of two runs, and their difference in accuracy without what was cut."""
     if "acc_uncut" not in frame:
         return {}
     cut = frame["acc_uncut"].isna().groupby(frame["model"]).mean()
     overflow = {"first_overflow": cut[pair[0]], "second_overflow": cut[pair[1]]}
-    kept = frame[frame["model"].isin(pair)].dropna(subset="acc_uncut").groupby(["id", "model"])
-    shares, attempts = (
-        of.unstack().reindex(columns=[*pair]) for of in (kept["acc"].mean(), kept.size())
-    )
-    apart = next(_compare_pair(shares, attempts, loads), {})
+    apart = next(_compare_pair(frame.dropna(subset="acc_uncut"), pair, loads), {})
     names = ("difference", "low", "high", "p")
     return overflow | {f"uncut_{name}": apart.get(name, np.nan) for name in names}
 
@@ -291,27 +284,26 @@ def _in_common_cells(shares: pd.DataFrame, loads: pd.DataFrame) -> list[pd.DataF
 def _difference(one: pd.DataFrame, other: pd.DataFrame, method: str) -> dict[str, object]:
     first, second = one["share"].to_numpy(), other["share"].to_numpy()
     weights = one["weight"].to_numpy(), other["weight"].to_numpy()
-    alone = 0, 0
+    only_first = only_second = 0
     if method != UNPAIRED:
-        solves = first > 0, second > 0
-        alone = int((solves[0] & ~solves[1]).sum()), int((solves[1] & ~solves[0]).sum())
+        only_first = int(((first > 0) & (second == 0)).sum())
+        only_second = int(((second > 0) & (first == 0)).sum())
     if method == ONCE:
-        apart = statistics.compare_solved(*alone, len(first))
+        apart = statistics.compare_solved(only_first, only_second, len(first))
     elif method == CLUSTERED:
         apart = statistics.compare_means(first - second)
     else:
         apart = statistics.compare_groups(first, second, weights)
-    numbers = {"difference": apart.value, "low": apart.low, "high": apart.high, "p": apart.p}
     return {
         "first_puzzles": len(first),
         "second_puzzles": len(second),
         "paired": method != UNPAIRED,
         "first_share": float(np.average(first, weights=weights[0])),
         "second_share": float(np.average(second, weights=weights[1])),
-        **{name: float(number) for name, number in numbers.items()},
+        **dict(zip(("difference", "low", "high", "p"), map(float, apart), strict=True)),
         "method": method,
-        "only_first": alone[0],
-        "only_second": alone[1],
+        "only_first": only_first,
+        "only_second": only_second,
     }
 
 
@@ -329,8 +321,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
         )
     elif row["left_out"]:
         counts += f"; {row['left_out']:,} that only one answered are left out"
-    ends = tb.between(tb.points(1))(row["low"], row["high"])
-    source = f"95 % interval {ends} points, p {_equals(row['p_holm'])}{holm}; {counts}"
+    source = f"{_interval(row, '')}{holm}; {counts}"
     more = "more" if row["difference"] >= 0 else "fewer"
     solved = f"{first} solves {apart:.1f} points {more} than {second}"
     if row["p_holm"] < statistics.SIGNIFICANT:
@@ -352,9 +343,8 @@ def detectable(low: float, high: float) -> float:
 
     `low` and `high` are the ends of an interval, whose width tells the standard error.
     """
-    return float(
-        (high - low) / 2 * (1 + norm.ppf(statistics.POWER) / norm.ppf((1 + CONFIDENCE) / 2))
-    )
+    quantiles = norm.ppf(statistics.POWER) / norm.ppf((1 + CONFIDENCE) / 2)
+    return float((high - low) / 2 * (1 + quantiles))
 
 
 def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
@@ -363,16 +353,23 @@ def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
     cut = [row.get(f"{side}_overflow", 0) for side in ("first", "second")]
     if not max(cut) > MUCH_CUT or np.isnan(row["uncut_difference"]):
         return
-    shares = f"{100 * cut[0]:.1f} % of the responses of {first}, {100 * cut[1]:.1f} % of {second}"
+    yield (
+        f"Overflow: a limit cut {100 * cut[0]:.1f} % of the responses of {first}, "
+        f"{100 * cut[1]:.1f} % of {second}."
+    )
     differs = [row[name] < statistics.SIGNIFICANT for name in ("p_holm", "uncut_p")]
     which = "Both scores differ" if all(differs) else "Neither score differs"
     if differs[0] != differs[1]:
         which = f"Only the accuracy {'with' if differs[0] else 'without'} cut responses differs"
-    apart, ends = 100 * row["uncut_difference"], (row["uncut_low"], row["uncut_high"])
-    source = f"95 % interval {tb.between(tb.points(1))(*ends)} points, p {_equals(row['uncut_p'])}"
-    yield f"Overflow: a limit cut {shares}."
-    more = "more" if apart >= 0 else "fewer"
-    yield f"{which}: without them, {first} solves {abs(apart):.1f} points {more} ({source})."
+    apart = 100 * row["uncut_difference"]
+    solves = f"{abs(apart):.1f} points {'more' if apart >= 0 else 'fewer'}"
+    yield f"{which}: without them, {first} solves {solves} ({_interval(row, 'uncut_')})."
+
+
+def _interval(row: dict[Any, Any], which: str) -> str:
+    """Return the interval of a difference in points and its p: Holm's of the overall one."""
+    ends = tb.between(tb.points(1))(row[f"{which}low"], row[f"{which}high"])
+    return f"95 % interval {ends} points, p {_equals(row['uncut_p' if which else 'p_holm'])}"
 
 
 def _equals(p: float) -> str:
