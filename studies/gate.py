@@ -12,7 +12,8 @@ from scipy.stats import norm
 from simulated import percent, print_table
 
 from cogniload_analysis import published_table
-from cogniload_analysis.cogniload.plan import expected_accuracies, lower_accuracies
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import expected_accuracies
+from cogniload_analysis.cogniload.plan import lower_accuracies
 from cogniload_analysis.compare.gate import ERROR, log_capital
 
 SIMULATIONS, MARGIN = 2000, 0.02

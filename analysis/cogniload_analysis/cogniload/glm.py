@@ -17,13 +17,8 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_analysis.cogniload.thresholds import (
-    LoadMeans,
-    Threshold,
-    Thresholds,
-    Z,
-    estimate_thresholds,
-)
+from cogniload_analysis.cogniload import thresholds
+from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds, Z
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.stats import CONFIDENCE
 
@@ -137,7 +132,7 @@ class LoadGLM:
     ) -> Threshold:
         """Return one threshold, noting why it is missing, or lies outside what was tested."""
         main = self._main_terms(means, level, load)
-        threshold = getattr(estimate_thresholds(*main, means), name)
+        threshold = getattr(thresholds.estimate_thresholds(*main, means), name)
         tested, percent = self.cells[load], f"{100 * level:g} %"
         notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
         if threshold.value < tested.min() or threshold.value > tested.max():
@@ -248,10 +243,14 @@ def fit_load_glm(
     terms = [term for term in names if term not in problems]
     estimate = _Estimate(pd.Series(dtype=float), pd.DataFrame(dtype=float))
     try:
-        if terms:
-            estimate = (
-                _penalise(cells, terms) if penalised else _maximise(frame, cells, terms, clustered)
-            )
+        if terms and penalised:
+            estimate = _penalise(cells, terms)
+        elif terms:
+            data = _count_answers(cells, terms)
+            if clustered:
+                data = _design_cells(frame, terms), frame["correct"].to_numpy(float), None
+            fit = _fit_logistic(*data, frame["id"] if clustered else None)
+            estimate = _Estimate(fit.params, fit.cov_params(), fit.llf)
     except np.linalg.LinAlgError as error:
         problems = dict.fromkeys(names, str(error))
     params = estimate.params.reindex(names)
@@ -280,25 +279,16 @@ def fit_load_glm(
     )
 
 
-def _maximise(
-    frame: pd.DataFrame, cells: pd.DataFrame, terms: Sequence[str], clustered: bool
-) -> _Estimate:
-    if clustered:
-        answers, groups = frame["correct"].to_numpy(dtype=float), pd.factorize(frame["id"])[0]
-        fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
-    else:
-        fit = _fit_logistic(*_count_answers(cells, terms))
-    return _Estimate(fit.params, fit.cov_params(), fit.llf)
-
-
 def _fit_logistic(
     design: pd.DataFrame,
     answers: np.ndarray,
     counts: np.ndarray | None = None,
-    groups: np.ndarray | None = None,
+    clusters: pd.Series | None = None,
 ) -> Any:
     """Return statsmodels' results of a logistic GLM; LinAlgError where it does not converge."""
-    robust = {} if groups is None else {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
+    robust: dict[str, Any] = {}
+    if clusters is not None:
+        robust = {"cov_type": "cluster", "cov_kwds": {"groups": pd.factorize(clusters)[0]}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = GLM(answers, design, Binomial(), freq_weights=counts)
@@ -367,20 +357,16 @@ def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
     needed = "d, N, rho and either correct or successes and failures"
     check_columns(frame, ("d", "N", "rho", *outcome), needed)
     check_single(frame, ["model"])
-    allowed = {
-        "d": (frame["d"] > 0, "a positive number"),
-        "N": (frame["N"] > 0, "a positive number"),
-        "rho": (frame["rho"].between(0, 1), "a fraction from 0 to 1, not percent"),
-    }
+    for load in ("d", "N"):
+        check_values(frame, load, frame[load] > 0, "a positive number")
+    allowed = "a fraction from 0 to 1, not percent"
+    check_values(frame, "rho", frame["rho"].between(0, 1), allowed)
     if outcome == ["correct"]:
-        allowed["correct"] = frame["correct"].isin([0, 1]), "0 or 1"
-    else:
-        allowed |= {column: (frame[column] >= 0, "a count") for column in outcome}
-    for column, (sound, wanted) in allowed.items():
-        check_values(frame, column, sound, wanted)
-    if outcome == ["correct"]:
+        check_values(frame, "correct", frame["correct"].isin([0, 1]), "0 or 1")
         correct = frame["correct"].astype(int)
         frame = frame.assign(successes=correct, failures=1 - correct)
+    for count in ("successes", "failures"):
+        check_values(frame, count, frame[count] >= 0, "a count")
     cells = frame.groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
     return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
 
@@ -391,20 +377,10 @@ def load_design(
     rho: float | np.ndarray | pd.Series,
 ) -> pd.DataFrame:
     """Return the design of the GLMs, its columns named by their coefficients; rho is a fraction."""
-    log10_N = np.log10(N)
-    columns = {
-        "beta_0": 1.0,
-        "beta_d": d,
-        "beta_N": log10_N,
-        "beta_rho": rho,
-        "beta_rho2": rho**2,
-        "beta_dN": d * log10_N,
-        "beta_drho": d * rho,
-        "beta_Nrho": log10_N * rho,
-        "beta_dNrho": d * log10_N * rho,
-    }
-    arrays = np.broadcast_arrays(*map(np.atleast_1d, columns.values()))
-    return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
+    d, x, rho = map(np.atleast_1d, np.broadcast_arrays(d, np.log10(N), rho))
+    one = np.ones(len(x))
+    terms = one, d, x, rho, rho**2, d * x, d * rho, x * rho, d * x * rho
+    return pd.DataFrame(dict(zip((*TERMS, *INTERACTIONS), terms, strict=True)))
 
 
 def _find_problems(

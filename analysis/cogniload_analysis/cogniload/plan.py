@@ -7,10 +7,14 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import FULL_NAMES, PAPER_GRID
-from cogniload_analysis.cogniload.glm import TERMS, load_design
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
+    FULL_NAMES,
+    PAPER_GRID,
+    expected_accuracies,
+)
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
+from cogniload_gen.checks import check_choice
 
 RESPONSE_TOKENS = 5000
 THROUGHPUT = 2000
@@ -87,6 +91,7 @@ def plan_comparison(
     for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
         if not 0 < value < float("inf"):
             raise ValueError(f"{name} must be a number above 0, got {value!r}")
+    check_choice("like", like, list(published_table("glm")["model"]))
     better = expected_accuracies(like)
     accuracy = float(better.mean())
     if not 0 < detect < accuracy:
@@ -97,15 +102,6 @@ def plan_comparison(
     same, other = count_puzzles(better, lower_accuracies(better, detect))
     tokens = mean_prompt_tokens(like), response_tokens
     return ComparisonPlan(like, accuracy, detect, same, other, *tokens, throughput, price)
-
-
-def expected_accuracies(model: str) -> np.ndarray:
-    """Return the accuracy of a model of Table 2 in each cell of the paper's grid, by its GLM."""
-    table = published_table("glm").set_index("model")
-    if model not in table.index:
-        raise ValueError(f"like must be one of {', '.join(table.index)}, got {model!r}")
-    design = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])
-    return expit(design[list(TERMS)].to_numpy() @ table.loc[model, list(TERMS)].to_numpy(float))
 
 
 def lower_accuracies(better: np.ndarray, detect: float) -> np.ndarray:

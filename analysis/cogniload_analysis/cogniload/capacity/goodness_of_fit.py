@@ -18,6 +18,7 @@ from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_t
 from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, LoadGLM, load_design
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_analysis.published import published_table
+from cogniload_gen.checks import check_choice
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 PAPER_GRID = pd.DataFrame(product(PAPER_D, PAPER_N, PAPER_RHO), columns=["d", "N", "rho"])
@@ -77,6 +78,17 @@ class GoodnessOfFit:
     sampling_error: float
 
 
+def expected_accuracies(model: str) -> np.ndarray:
+    """Return the accuracy of a model of Table 2 in each cell of the paper's grid, by its GLM.
+
+    Raises ValueError for a model that Table 2 does not have.
+    """
+    table = published_table("glm").set_index("model")
+    check_choice("model", model, list(table.index))
+    design = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])
+    return expit(design[list(TERMS)].to_numpy() @ table.loc[model, list(TERMS)].to_numpy(float))
+
+
 def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedCurve:
     """Return the curve of a model of Table 2 under another link, with or without Table 3.
 
@@ -85,12 +97,8 @@ def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedC
     says; the interactions are Table 3's as printed. Raises ValueError for a model that Table 2
     does not have.
     """
-    table = published_table("glm").set_index("model")
-    if model not in table.index:
-        raise ValueError(f"model must be one of {', '.join(table.index)}, got {model!r}")
+    target = expected_accuracies(model)
     design = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])
-    main = design[list(TERMS)].to_numpy()
-    target = expit(main @ table.loc[model, list(TERMS)].to_numpy(dtype=float))
     published = published_table("interactions").set_index("model").loc[FULL_NAMES.get(model, model)]
     raw = design[list(INTERACTIONS)].to_numpy() @ published[list(INTERACTIONS)].to_numpy(float)
     loads = make_loads(*(PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho")))
@@ -129,11 +137,9 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     The largest miss of a mean accuracy is what a reader can judge. NaN where the GLM could not be
     fitted.
     """
-    cells = glm.cells
-    fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
-    if np.isnan(fitted).any() or not len(cells):
+    if "beta_0" in glm.problems or not len(glm.cells):
         return GoodnessOfFit(np.nan, "", np.nan)
-    margins = _margins(cells, fitted)
+    margins = _margins(glm)
     varies = margins.groupby("load")["value"].transform("size") > 1
     margins = margins[varies] if varies.any() else margins
     enough = margins[margins["total"] >= ENOUGH]
@@ -175,21 +181,21 @@ def margins_test(glm: LoadGLM) -> tuple[float, int, float]:
     The GLM's projection ties the means and the main terms, which takes degrees of freedom. NaN
     where the GLM could not be fitted, and for the p where no degree is left.
     """
-    cells = glm.cells
-    if "beta_0" in glm.problems or not len(cells):
+    if "beta_0" in glm.problems or not len(glm.cells):
         return np.nan, 0, np.nan
-    fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
-    margins = _margins(cells, fitted)
+    margins = _margins(glm)
     chi_square = float((margins["over"] ** 2 / margins["variance"].clip(lower=1e-300)).sum())
-    levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
-    degrees = levels - (sum(term not in glm.problems for term in TERMS) - 1)
+    degrees = sum(glm.cells[load].nunique() - 1 for load in ("d", "N", "rho"))
+    degrees -= sum(term not in glm.problems for term in TERMS) - 1
     return chi_square, degrees, float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan
 
 
-def _margins(cells: pd.DataFrame, accuracy: np.ndarray) -> pd.DataFrame:
-    """Return the answers at each level of each load, the right ones over an accuracy, and their
-    variance.
+def _margins(glm: LoadGLM) -> pd.DataFrame:
+    """Return the answers at each level of each load, the right ones over the GLM's accuracy, and
+    their variance.
     """
+    cells = glm.cells
+    accuracy = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
     total = cells["successes"] + cells["failures"]
     over, variance = cells["successes"] - total * accuracy, total * accuracy * (1 - accuracy)
     residuals = pd.DataFrame({"total": total, "over": over, "variance": variance})
