@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.display.tables import beyond
@@ -77,6 +78,12 @@ class Batch(NamedTuple):
 
 Answers: TypeAlias = Mapping[Puzzle, Answer]
 """Answers by puzzle."""
+
+
+def answer_frame(answers: Answers, puzzle: type[Any]) -> pd.DataFrame:
+    """Return answers as rows: the fields of `puzzle`, a named tuple, and correct (0 or 1)."""
+    rows = [(*asked, answer.correct) for asked, answer in answers.items()]
+    return pd.DataFrame(rows, columns=[*puzzle._fields, "correct"], dtype=float)
 
 
 class Design(ABC):

@@ -161,11 +161,3 @@ def curve_panel(
         Series("curve, 95 % band", curve["level"], curve["accuracy"], marked=False),
     ]
     return Panel(series, label, "Accuracy", "", finish_curve)
-
-
-def told_frame(design: Design) -> pd.DataFrame:
-    """Return the answers of a design: the loads of each puzzle, and correct."""
-    answers = [(*puzzle, answer.correct) for puzzle, answer in design.told.items()]
-    return pd.DataFrame(answers, columns=[*design.PUZZLE._fields, "correct"]).astype(
-        {"correct": float}
-    )

@@ -202,8 +202,7 @@ class DecayDesign(design.Design):
 
     def believe(self, answers: Answers) -> DecayBelief:
         """Return the posterior on a grid that has closed in on it."""
-        rows = [(puzzle.N, answer.correct) for puzzle, answer in answers.items()]
-        by_N = pd.DataFrame(rows, columns=["N", "correct"], dtype=int).groupby("N")["correct"]
+        by_N = design.answer_frame(answers, Puzzle).groupby("N")["correct"]
         return find_decay(by_N.agg(right="sum", total="size").reset_index(), self.prior)
 
     def find_goal(self, belief: DecayBelief) -> Interval:

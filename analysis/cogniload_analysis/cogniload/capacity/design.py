@@ -26,9 +26,9 @@ import pandas as pd
 from scipy.stats import binom
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.design import Answer, Interval, describe_interval
+from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.cogniload.capacity import curve
-from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
+from cogniload_analysis.cogniload.capacity.curve import Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
 from cogniload_gen.budget import step_of
@@ -193,7 +193,9 @@ class AdaptiveDesign(design.Design):
 
     def believe(self, answers: design.Answers) -> Belief:
         """Return the posterior at the curves and the candidates (step 3)."""
-        return curve.believe(_count_cells(answers), self.loads, self.prior)
+        told = design.answer_frame(answers, Puzzle)
+        cells = curve.count_answers(told.assign(rho=told["rho"] / 100))
+        return curve.believe(cells, self.loads, self.prior)
 
     @property
     def wanted(self) -> str:
@@ -373,13 +375,6 @@ def _keep(capacity: Capacity, axes: Collection[str]) -> Capacity:
     lost = [name for load, names in of_load.items() if load not in axes for name in names]
     unknown: dict[str, Any] = dict.fromkeys(lost, Threshold(status=UNKNOWN))
     return replace(capacity, **unknown)
-
-
-def _count_cells(answers: Mapping[Puzzle, Answer]) -> Answers:
-    """Count answers by cell, in an order that does not depend on that of telling."""
-    rows = [(*puzzle, answer.correct) for puzzle, answer in answers.items()]
-    frame = pd.DataFrame(rows, columns=[*Puzzle._fields, "correct"])
-    return curve.count_answers(frame.assign(rho=frame["rho"] / 100).astype({"correct": int}))
 
 
 def _question_cells(capacity: Capacity) -> Iterable[str]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.section import AdaptiveRun, curve_panel, find_run, told_frame
+from cogniload_analysis.adaptive.design import answer_frame
+from cogniload_analysis.adaptive.section import AdaptiveRun, curve_panel, find_run
 from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
@@ -39,7 +40,7 @@ def run_panels(run: AdaptiveRun) -> list[Panel]:
     The curve over N goes beyond the N of puzzles, and that over d ends where they do.
     """
     design: Any = run.design
-    told = told_frame(design)
+    told = answer_frame(design.told, design.PUZZLE)
     rho, N = round(100 * design.at.rho, 9), round(10**design.at.log10_N)
     axis = np.select([told["rho"] != rho, told["N"] == N], ["rho", "d"], "N")
     told["rho"] /= 100

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.adaptive import section
+from cogniload_analysis.adaptive.design import answer_frame
 from cogniload_analysis.display.figures import Figure, set_whole
 from cogniload_analysis.display.page import Section, name_file
 from cogniload_analysis.display.tables import Columns, form, percent
@@ -56,7 +57,7 @@ def _row(run: section.AdaptiveRun) -> dict[str, Any]:
 
 def draw_run(number: int, run: section.AdaptiveRun) -> Figure:
     """Draw the curve of a run over the measured accuracy."""
-    told = section.told_frame(run.design)
+    told = answer_frame(run.design.told, run.design.PUZZLE)
     curve = run.estimate.over_N.rename(columns={"N": "level"})
     label, model = COMPLEXITY[run.about["suite"]], run.about["model"]
     panel = section.curve_panel(told.assign(level=told["N"]), curve, label, set_whole)
