@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 from scipy.linalg import cho_factor, cho_solve, cholesky
-from scipy.special import expit, gammaln, logsumexp, softmax
+from scipy.special import betaln, expit, logsumexp, softmax
 
 from cogniload_analysis.adaptive.design import Interval, half_width
 from cogniload_analysis.cogniload.glm import count_cells
@@ -21,16 +21,9 @@ from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, LoadMeans, Thre
 from cogniload_analysis.stats import TAILS, percentiles
 
 COEFFICIENTS = (
-    "level",
-    "d",
-    "log10_N",
-    "rho",
-    "rho2",
-    "d_log10_N",
-    "d_rho",
-    "log10_N_rho",
-    "d_log10_N_rho",
-)
+    "level", "d", "log10_N", "rho", "rho2",
+    "d_log10_N", "d_rho", "log10_N_rho", "d_log10_N_rho",
+)  # fmt: skip
 """The line beneath a curve, in loads centred on the paper's means, rho in units of 0.45."""
 
 ECL_GOALS = ("ECL50", "ECL80", "ECL90")
@@ -356,15 +349,8 @@ def log_likelihood(
     if not correlation:
         return np.log(p) @ right + np.log1p(-p) @ wrong
     size = 1 / correlation - 1
-    constant = (gammaln(size) - gammaln(size + answers.totals)).sum()
-    return constant + _log_rising(size * p, right) + _log_rising(size * (1 - p), wrong)
-
-
-def _log_rising(base: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return the log of base (base + 1) ... (base + count - 1), one row per draw."""
-    some = count > 0
-    base = base[..., some]
-    return (gammaln(base + count[some]) - gammaln(base)).sum(-1)
+    alike, apart = size * p, size * (1 - p)
+    return (betaln(alike + right, apart + wrong) - betaln(alike, apart)).sum(-1)
 
 
 def _find_mode(
