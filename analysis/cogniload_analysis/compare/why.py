@@ -255,19 +255,17 @@ def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
 def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
     """Return a row of `Why.effects`, from what turned: 1 or 0 for a puzzle, by change."""
     both = turned[[change, against]].dropna()
-    puzzles = len(both)
     mine, theirs = (both[name].to_numpy() for name in (change, against))
-    only_mine, only_theirs = int((mine > theirs).sum()), int((mine < theirs).sum())
-    row = {"change": change, "against": against, "puzzles": puzzles}
-    if not puzzles:
+    row = {"change": change, "against": against, "puzzles": len(both)}
+    if both.empty:
         return row
-    apart = compare_solved(only_mine, only_theirs, puzzles)
-    numbers = {name: float(value) for name, value in apart._asdict().items() if name != "value"}
+    found = compare_solved(int((mine > theirs).sum()), int((mine < theirs).sum()), len(both))
+    apart = dict(zip(("difference", "low", "high", "p"), map(float, found), strict=True))
     if against == ORIGINAL:  # no original turns: the interval is that of a share
-        low, high = wilson_interval(mine.sum(), puzzles)
-        numbers |= {"low": float(low), "high": float(high)}
+        low, high = wilson_interval(mine.sum(), len(both))
+        apart |= {"low": float(low), "high": float(high)}
     shares = {"turned": int(mine.sum()), "share": mine.mean(), "against_share": theirs.mean()}
-    return row | shares | {"difference": float(apart.value)} | numbers
+    return row | shares | apart
 
 
 CAUSES = {

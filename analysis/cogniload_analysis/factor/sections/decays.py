@@ -9,44 +9,36 @@ import pandas as pd
 
 from cogniload_analysis.display import figures
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.factor import loads
-from cogniload_analysis.factor.decay import (
-    CONDITION,
-    ComplexityDecay,
-    Condition,
-    Method,
-    by_condition,
-    fit_complexity_decay,
-)
+from cogniload_analysis.factor import decay, loads
 from cogniload_analysis.stats import wilson_interval
 
-Decays = Mapping[Condition, ComplexityDecay]
+Decays = Mapping[decay.Condition, decay.ComplexityDecay]
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 
-def fit_decays(frame: pd.DataFrame, method: Method = "likelihood") -> Decays:
+def fit_decays(frame: pd.DataFrame, method: decay.Method = "likelihood") -> Decays:
     """Fit the decay of every (model, suite, context, noise), and return the fits by these."""
-    return {at: fit_complexity_decay(rows, method) for at, rows in by_condition(frame)}
+    return {at: decay.fit_complexity_decay(rows, method) for at, rows in decay.by_condition(frame)}
 
 
 def decay_table(decays: Decays, least_squares: Decays) -> pd.DataFrame:
     """Return each fit with its 95 % intervals, the mean accuracy over its N (Figure 1b), and the
     CDF, CDO and N_eff of the paper's least squares."""
     rows = []
-    for condition, decay in decays.items():
-        row: dict[str, Any] = dict(zip(CONDITION, condition, strict=True))
-        row["mean_accuracy"] = decay.points["accuracy"].mean()
-        ends, paper = decay.conf_int(), least_squares[condition]
-        for name, value in (("CDF", decay.cdf), ("CDO", decay.cdo), ("N_eff", decay.n_eff)):
+    for condition, fit in decays.items():
+        row: dict[str, Any] = dict(zip(decay.CONDITION, condition, strict=True))
+        row["mean_accuracy"] = fit.points["accuracy"].mean()
+        ends, paper = fit.conf_int(), least_squares[condition]
+        for name, value in (("CDF", fit.cdf), ("CDO", fit.cdo), ("N_eff", fit.n_eff)):
             low, high = ends.loc[name]
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         rows.append(
             row
-            | {"first_N": decay.used["N"].min(), "last_N": decay.used["N"].max()}
-            | {"floor": decay.floor, "lapses": decay.lapses}
+            | {"first_N": fit.used["N"].min(), "last_N": fit.used["N"].max()}
+            | {"floor": fit.floor, "lapses": fit.lapses}
             | {"paper_CDF": paper.cdf, "paper_CDO": paper.cdo, "paper_N_eff": paper.n_eff}
-            | {"problem": decay.problems.get("CDF", "")}
-            | {"N_eff_problem": decay.problems.get("N_eff", ""), "note": decay.note}
+            | {"problem": fit.problems.get("CDF", "")}
+            | {"N_eff_problem": fit.problems.get("N_eff", ""), "note": fit.note}
         )
     return pd.DataFrame(rows)
 
@@ -132,9 +124,9 @@ def draw_model(decays: Decays, name: str) -> figures.Figure:
 
 def draw_suite(suite: str, decays: Decays) -> figures.Figure:
     """Draw the accuracies of the models in one suite by N, and the fits. Figure 1c."""
-    shortest: dict[str, tuple[Condition, ComplexityDecay]] = {}
-    for condition, decay in sorted(decays.items(), key=lambda pair: pair[0][2]):
-        shortest.setdefault(condition[0], (condition, decay))
+    shortest: dict[str, tuple[decay.Condition, decay.ComplexityDecay]] = {}
+    for condition, fit in sorted(decays.items(), key=lambda pair: pair[0][2]):
+        shortest.setdefault(condition[0], (condition, fit))
     fits = dict(sorted(shortest.values(), key=lambda pair: pair[0]))
     models = {condition: condition[0] for condition in fits}
     caption = f"Models at their shortest context ({suite} suite): accuracy by N, and the fits."
@@ -142,11 +134,11 @@ def draw_suite(suite: str, decays: Decays) -> figures.Figure:
     return figures.Figure(f"factor_{suite}_models", caption, panels)
 
 
-def accuracy_panel(decays: Decays, labels: Mapping[Condition, str]) -> figures.Panel:
+def accuracy_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
     """Return the panel of the accuracies of one suite by N; of a few, with 95 % intervals."""
     series, few = [], len(decays) <= figures.MOST_WITH_ENDS
-    for condition, decay in decays.items():
-        N, share, total = (decay.points[name] for name in ("N", "accuracy", "responses"))
+    for condition, fit in decays.items():
+        N, share, total = (fit.points[name] for name in ("N", "accuracy", "responses"))
         ends = wilson_interval(share * total, total) if few else ()
         series.append(figures.Series(labels[condition], N, share, *ends))
 
@@ -157,15 +149,15 @@ def accuracy_panel(decays: Decays, labels: Mapping[Condition, str]) -> figures.P
     return figures.Panel(series, loads.COMPLEXITY[next(iter(decays))[1]], "Accuracy", finish=finish)
 
 
-def log_panel(decays: Decays, labels: Mapping[Condition, str]) -> figures.Panel:
+def log_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
     """Return the panel of the fitted accuracies, on a logarithmic axis, with their lines."""
     series = []
-    for condition, decay in decays.items():
-        used = decay.used[decay.used["accuracy"] > 0]  # on a logarithmic axis
-        line = _line(decay, used["N"]) if len(used) else None
+    for condition, fit in decays.items():
+        used = fit.used[fit.used["accuracy"] > 0]  # on a logarithmic axis
+        line = _line(fit, used["N"]) if len(used) else None
         series.append(figures.Series(labels[condition], used["N"], used["accuracy"], line=line))
-    lowest = min(decay.accuracy_range[0] for decay in decays.values())
-    tested = pd.concat([decay.points["N"] for decay in decays.values()])
+    lowest = min(fit.accuracy_range[0] for fit in decays.values())
+    tested = pd.concat([fit.points["N"] for fit in decays.values()])
     title = "" if any(len(line.x) for line in series) else "no accuracy lies in the range"
 
     def finish(axes: Any) -> None:
@@ -180,9 +172,9 @@ def log_panel(decays: Decays, labels: Mapping[Condition, str]) -> figures.Panel:
     return figures.Panel(series, label, ylabel, title, finish)
 
 
-def _line(decay: ComplexityDecay, N: pd.Series) -> tuple[figures.Values, figures.Values] | None:
+def _line(fit: decay.ComplexityDecay, N: pd.Series) -> tuple[figures.Values, figures.Values] | None:
     """Return the line of a fit between the least and the greatest of some N; None without one."""
-    if "CDF" in decay.problems:
+    if "CDF" in fit.problems:
         return None
     grid = np.linspace(N.min(), N.max(), 200)
-    return grid, decay.predict(grid)
+    return grid, fit.predict(grid)
