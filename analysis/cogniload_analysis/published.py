@@ -29,6 +29,9 @@ def published_table(name: str) -> pd.DataFrame:
     factor_by_context Tables 2 and 3, factor_pretraining Table 4, factor_posttraining Tables 5 and 6
     and factor_repeated_sampling Table 7; CDF is not scaled, and contexts are in tokens. Raises
     ValueError for another name.
+
+    >>> published_table("glm").set_index("model").loc["Qwen3-8B", ["ECL50", "ID50"]].to_dict()
+    {'ECL50': 30.8, 'ID50': 2.2}
     """
     if name not in TABLES:
         raise ValueError(f"published table must be one of {', '.join(TABLES)}, got {name!r}")

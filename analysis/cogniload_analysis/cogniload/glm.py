@@ -231,6 +231,12 @@ def fit_load_glm(
 
     Raises ValueError for a column that is missing or holds other values, for clustering counts, and
     for a penalised fit with clustering.
+
+    >>> loads = {"d": [1, 5], "N": [20, 90], "rho": [0.1, 0.5, 1]}
+    >>> grid = pd.MultiIndex.from_product(loads.values(), names=loads).to_frame(index=False)
+    >>> cells = grid.assign(successes=range(120, 0, -10), failures=60)
+    >>> print(f"{fit_load_glm(cells).thresholds().ECL50.value:.0f} statements")
+    48 statements
     """
     if clustered and (penalised or not {"id", "correct"} <= set(frame)):
         raise ValueError(

@@ -87,6 +87,10 @@ def plan_comparison(
     out), and `price` that of a million tokens of prompts and of responses. Raises ValueError for
     another model, for a difference that is no fraction below the model's accuracy, and for tokens
     or a throughput that are not above 0.
+
+    >>> plan = plan_comparison("Qwen3-8B", 0.02)
+    >>> plan.same_puzzles, plan.other_puzzles
+    (7275, 9460)
     """
     for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
         if not 0 < value < float("inf"):

@@ -97,6 +97,10 @@ def capacity_thresholds(
     and `rho` (a fraction) are the means at which the other knobs are held. ECL50 is in
     statements, NT50 is the largest root in [0, 1] or NaN, ID50 is in units of d. A coefficient of
     zero gives NaN or an infinity, as its formula does. Section 3.1.3.
+
+    >>> ECL50, NT50, ID50 = capacity_thresholds(12, -1, -4, -2, 2, d=5, log10_N=1.8, rho=0.5)
+    >>> print(f"{ECL50:.1f} {ID50:.1f}")
+    42.2 4.3
     """
     beta_0, beta_d, beta_N, beta_rho, beta_rho2 = np.asarray(
         (beta_0, beta_d, beta_N, beta_rho, beta_rho2), dtype=float

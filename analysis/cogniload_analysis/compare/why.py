@@ -167,6 +167,11 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     `read_factor_samples` return them: of the puzzles and of their twins. The first response to each
     counts. With the columns said and greedy, second attempts that repeat the first count for
     nothing. Raises ValueError where no puzzle has a twin, or where there are several models.
+
+    >>> ids = ["p", "p~needles", "q", "q~needles"]
+    >>> why = explain_failures(pd.DataFrame({"id": ids, "correct": [0, 1, 0, 0]}))
+    >>> why.effects[["change", "puzzles", "share"]].to_dict("records")
+    [{'change': 'needles', 'puzzles': 2, 'share': 0.5}]
     """
     frame, repeats = _drop_repeats(pd.concat(frames, ignore_index=True))
     results = frame["correct"][~is_twin(frame["id"])].astype(float)

@@ -224,6 +224,10 @@ def accuracy_table(
 
     Columns: model, the loads, correct, responses, accuracy, low, high and, of puzzles with options,
     chance, the accuracy of guesses among them (all 0 to 1). CogniLoad's Appendix C.
+
+    >>> frame = pd.DataFrame({"model": "m", "N": [5, 5, 9, 9], "correct": [1, 1, 1, 0]})
+    >>> accuracy_table(frame, "N")["accuracy"].tolist()
+    [1.0, 0.5]
     """
     groups = frame.groupby(["model", *loads], observed=True, dropna=False)
     table = groups["correct"].agg(correct="sum", responses="size").reset_index()

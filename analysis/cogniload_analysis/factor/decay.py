@@ -196,6 +196,12 @@ def fit_complexity_decay(
     Returns a `ComplexityDecay`. Raises ValueError for a column that is missing or holds other
     values, for several models or contexts, and for another method, range or floor.
     Section 3.4, Appendix B.
+
+    >>> N = np.arange(1, 20)
+    >>> frame = pd.DataFrame({"N": N, "correct": np.exp(np.minimum(0.5 - 0.1 * N, 0))})
+    >>> fit = fit_complexity_decay(frame, "least squares")
+    >>> print(f"{fit.cdf:.3f} {fit.cdo:.3f} {fit.n_eff:.2f}")
+    -0.100 0.500 5.00
     """
     check_choice("method", method, get_args(Method))
     low, high = accuracy_range

@@ -59,6 +59,9 @@ def name_failure_mode(
 
     A context whose fit is NaN is left out; with fewer than three there is no name. Raises
     ValueError for contexts that are negative or repeat.
+
+    >>> name_failure_mode([0, 4000, 16000], cdf=[-0.01, -0.02, -0.04], cdo=[0.3, 0.3, 0.3]).name
+    'stable CDO, degrading CDF'
     """
     lengths, slopes, offsets = (np.asarray(values, dtype=float) for values in (contexts, cdf, cdo))
     known = np.isfinite(slopes) & np.isfinite(offsets)

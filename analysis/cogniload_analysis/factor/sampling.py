@@ -33,6 +33,10 @@ def solve_within(frame: pd.DataFrame, t: int) -> pd.DataFrame:
     estimate is 1 - C(n - c, t) / C(n, t), which is unbiased. Returns one row per puzzle with id, N
     and correct, which `fit_complexity_decay` takes. Raises ValueError for a t that is not from 1 to
     the fewest attempts that a puzzle has.
+
+    >>> frame = pd.DataFrame({"id": ["a", "a", "a"], "N": 5, "correct": [1, 0, 0]})
+    >>> solve_within(frame, t=2).to_dict("records")
+    [{'id': 'a', 'N': 5, 'correct': 0.6666666666666667}]
     """
     puzzles = frame.groupby("id", observed=True).agg(
         N=("N", "first"), right=("correct", "sum"), attempts=("correct", "size")
@@ -52,6 +56,10 @@ def n_eff_by_attempts(
     `frame` is of one model and one context, with the columns id, N and correct; t doubles from 1
     to the fewest attempts that a puzzle has. Columns: t, accuracy, CDF, CDO, N_eff and problem (why
     N_eff is unknown or has no meaning). Section 5.3.
+
+    >>> frame = pd.DataFrame({"id": [1, 1, 2, 2], "N": [1, 1, 9, 9], "correct": [1, 1, 1, 0]})
+    >>> n_eff_by_attempts(frame)[["t", "accuracy"]].to_dict("list")
+    {'t': [1, 2], 'accuracy': [0.75, 1.0]}
     """
     fewest = int(frame.groupby("id", observed=True).size().min()) if len(frame) else 0
     rows = []
@@ -71,6 +79,10 @@ def fit_repeated_sampling(by_attempts: pd.DataFrame, n_clean: float) -> Repeated
     `by_attempts` has the columns t and N_eff; `n_clean` is the N_eff to reach. Logarithms are
     natural: no other base gives intercepts of the size that Table 7 has. A t without an N_eff, or
     whose N_eff reaches `n_clean`, is left out. Section 5.3.
+
+    >>> fit = fit_repeated_sampling(pd.DataFrame({"t": [1, 2, 4], "N_eff": [2, 6, 8]}), n_clean=10)
+    >>> print(f"{fit.k:.2f} {fit.b:.2f}")
+    -1.00 2.08
     """
     if not np.isfinite(n_clean):
         return RepeatedSampling(problem="there is no Neff of a clean context to compare with")

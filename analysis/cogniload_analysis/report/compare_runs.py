@@ -27,6 +27,11 @@ def compare_runs(frame: pd.DataFrame) -> Comparison:
     puzzles are compared puzzle by puzzle; others are unpaired, at the loads that both have. Returns
     a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs. Raises ValueError
     for fewer than two runs, a missing column, or runs that have nothing in common.
+
+    >>> loads = {"id": ["p", "q"] * 2, "d": 1, "N": 5, "rho": 0.5, "correct": [1, 1, 0, 1]}
+    >>> compared = compare_runs(pd.DataFrame({"model": ["a", "a", "b", "b"], **loads}))
+    >>> compared.overall[["difference", "only_first"]].to_dict("records")
+    [{'difference': 0.5, 'only_first': 1}]
     """
     analysis = _find_analysis(frame)
     check_columns(frame, ("model", "id", "correct"), "model, id, the loads and correct")

@@ -399,6 +399,11 @@ def estimate_capacity(
 
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.
+
+    >>> counts = {"successes": [20, 17, 8, 2], "failures": [0, 3, 12, 18]}
+    >>> cells = pd.DataFrame({"d": 5, "N": [10, 20, 40, 80], "rho": 0.5, **counts})
+    >>> round(estimate_capacity(cells).ECL50.value)
+    36
     """
     answers = curve.count_answers(frame)
     if not answers.n:
