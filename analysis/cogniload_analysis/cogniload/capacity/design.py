@@ -437,11 +437,7 @@ def longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budge
 
 CAPACITY = {
     BENCHMARK.name: design.Adaptive(
-        ("d", "N", "rho"),
-        AdaptiveDesign.GOALS,
-        AdaptiveDesign,
-        holds=True,
-        fit=longest_that_fits,
+        ("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign, holds=True, fit=longest_that_fits
     )
 }
 """CogniLoad's adaptive design, by the benchmark's name."""
