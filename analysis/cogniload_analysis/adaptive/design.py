@@ -264,7 +264,6 @@ class Design(ABC):
             self._dropped = before
             self._place_candidates()
             raise ValueError("some cell must be left to ask, got all of them to drop")
-        self.__dict__.pop("_asked_cells", None)
         self._batches = []
 
     def lose(self, puzzles: Iterable[Sequence[float]]) -> None:
@@ -332,13 +331,9 @@ class Design(ABC):
         counts = self._choose(belief, size, len(known))
         return Batch(tuple(self._number(counts, earlier)), len(known), *interval)
 
-    @cached_property
-    def _asked_cells(self) -> frozenset[tuple[Any, ...]]:
-        return frozenset(cell for cells in self.cells for cell in cells)
-
     def _asks(self, puzzle: Puzzle) -> bool:
         """Whether the design can choose puzzles of a puzzle's cell."""
-        return puzzle[:-1] in self._asked_cells
+        return any(puzzle[:-1] in cells for cells in self.cells)
 
     def _number(self, counts: np.ndarray, earlier: Iterable[Puzzle]) -> Iterable[Puzzle]:
         """Yield new puzzles of each candidate, as many as its count, one of each in turn.

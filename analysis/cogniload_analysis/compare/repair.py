@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.compare.paired import Difference, compare_means
-from cogniload_analysis.compare.why import FAILED, SOLVED, Effect, compare_changes, count_repeats
+from cogniload_analysis.compare.why import FAILED, SOLVED, compare_changes, count_repeats
 from cogniload_analysis.samples.runs import say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
@@ -109,7 +109,7 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
     wide["of"] = np.where(wide[ORIGINAL] == 1, SOLVED, FAILED)
     third = pd.cut(depth.reindex(wide.index), [-1, 1 / 3, 2 / 3, 1], labels=DEPTHS[1:])
     parts = {DEPTHS[0]: third.notna()} | {name: third == name for name in DEPTHS[1:]}
-    effects: list[Effect] = [
+    effects = [
         compare_changes(wide[(wide["of"] == of) & part], change, against)
         | {"of": of, "depth": name}
         for of, change, against in COMPARED

@@ -18,9 +18,6 @@ from cogniload_analysis.samples.runs import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 
-Effect = Mapping[Any, Any]
-"""A row of `Why.effects`."""
-
 AGAIN, ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
 
@@ -96,7 +93,7 @@ class Why:
             )
         return said
 
-    def _say_causes(self, by_change: Mapping[str, Effect]) -> str:
+    def _say_causes(self, by_change: Mapping[str, Mapping[Any, Any]]) -> str:
         """Say the causes with their intervals, or why there is none."""
         if self.failures < ENOUGH_FAILURES:
             return (
@@ -127,7 +124,7 @@ class Why:
         return change if self.cures.get(change) else most
 
 
-def _show_points(row: Effect) -> str:
+def _show_points(row: Mapping[Any, Any]) -> str:
     ends = " to ".join(f"{100 * row[end]:+.0f}" for end in ("low", "high"))
     return f"{100 * row['difference']:+.0f} points, {ends}"
 
@@ -318,7 +315,9 @@ def _name_causes(
     return tuple(cause for cause in causes if cause != "luck" or (lucky and not others))
 
 
-def _outweighs(cured: Effect, broken: Effect | None, results: "pd.Series[float]") -> bool:
+def _outweighs(
+    cured: Mapping[Any, Any], broken: Mapping[Any, Any] | None, results: "pd.Series[float]"
+) -> bool:
     """Tell whether a change surely cures more of a run's puzzles than it breaks.
 
     It stands in for a second attempt: chance alone cures failures, and breaks as many. The margin
@@ -335,7 +334,7 @@ def _outweighs(cured: Effect, broken: Effect | None, results: "pd.Series[float]"
     return bool(failed * cure - (1 - failed) * harm > (room**2).sum() ** 0.5)
 
 
-def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], Effect]:
+def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], Mapping[Any, Any]]:
     """Return the effects on the puzzles of one result, by the change and what it is against."""
     rows = effects[effects["of"] == of].to_dict("records")
     return {(row["change"], row["against"]): row for row in rows}

@@ -159,10 +159,10 @@ class ComplexityDecay:
         low, high = self.accuracy_range
         estimates = pd.concat([self.params, pd.Series({"N_eff": self.n_eff})])
         table = pd.DataFrame({"estimate": estimates}).join(self.conf_int())
-        fitted = (
+        window = (
             f"{len(self.used)} of {len(self.points)} N with accuracies from {low:g} to {high:g}"
         )
-        fitted += f", floor {self.floor:.3f}, lapses {self.lapses:.3f}"
+        fitted = f"{window}, floor {self.floor:.3f}, lapses {self.lapses:.3f}"
         return "\n\n".join(
             [
                 f"Complexity decay: ln(accuracy) = CDF N + CDO by {self.method}, {fitted}",
@@ -221,8 +221,13 @@ def fit_complexity_decay(
         floors = (0.0, min(MOST_FLOOR, low / 2)) if floor is None else (floor, floor)
         points["used"] = find_window(points["accuracy"], low, high)
     decay = ComplexityDecay(points, (low, high), method, floors)
-    if not (problem := _why_unfitted(decay)):
-        decay, problem = _fit_line(decay) if method == "least squares" else _fit_curve(decay)
+    problem = _why_unfitted(decay)
+    if not problem and method == "likelihood":
+        decay, problem = _fit_curve(decay)
+    elif not problem:
+        line = pd.DataFrame({"CDF": decay.used["N"], "CDO": 1.0})
+        fit = OLS(np.log(decay.used["accuracy"]), line).fit()
+        decay = replace(decay, params=fit.params, bse=fit.bse, rsquared=float(fit.rsquared))
     if problem:
         return replace(decay, problems=dict.fromkeys([*TERMS, "N_eff"], problem))
     if decay.cdf >= 0:
@@ -253,12 +258,6 @@ def _why_unfitted(decay: ComplexityDecay) -> str:
     if decay.method == "least squares" and used["accuracy"].nunique() == 1:
         return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
     return ""
-
-
-def _fit_line(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
-    design = pd.DataFrame({"CDF": decay.used["N"], "CDO": 1.0})
-    fit = OLS(np.log(decay.used["accuracy"]), design).fit()
-    return replace(decay, params=fit.params, bse=fit.bse, rsquared=float(fit.rsquared)), ""
 
 
 def _fit_curve(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:

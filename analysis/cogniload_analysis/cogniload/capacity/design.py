@@ -262,7 +262,10 @@ class AdaptiveDesign(design.Design):
         """Return the `Capacity` that answers say (step 7), with flags."""
         capacity = curve.describe_capacity(belief.answers, self.prior, self.N, self.d, self.at)
         flags = (*self._question(capacity), *flags) if self.told else ()
-        return replace(_keep(capacity, self.axes), flags=flags, stopped=stopped)
+        of_load = {"N": curve.ECL_GOALS, "d": ("ID50",), "rho": ("NT50",)}
+        held = [name for load in of_load if load not in self.axes for name in of_load[load]]
+        unknown: dict[str, Any] = dict.fromkeys(held, Threshold(status=UNKNOWN))
+        return replace(capacity, **unknown, flags=flags, stopped=stopped)
 
     def _say(self, estimate: Capacity) -> list[str]:
         """Return the thresholds in words, with their loads, and the probability of an NT50."""
@@ -367,14 +370,6 @@ def _crossing_gradients(
     for node, weight in ((left, 1 - share), (left + 1, share)):
         gradients[rows, part.start + node] = weight * slope[rows, part.start + node] / fall
     return gradients
-
-
-def _keep(capacity: Capacity, axes: Collection[str]) -> Capacity:
-    """Return a capacity without the thresholds along loads that do not vary."""
-    of_load = {"N": curve.ECL_GOALS, "d": ("ID50",), "rho": ("NT50",)}
-    lost = [name for load, names in of_load.items() if load not in axes for name in names]
-    unknown: dict[str, Any] = dict.fromkeys(lost, Threshold(status=UNKNOWN))
-    return replace(capacity, **unknown)
 
 
 def _question_cells(capacity: Capacity) -> Iterable[str]:

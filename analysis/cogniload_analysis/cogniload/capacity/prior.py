@@ -62,18 +62,13 @@ def published_prior(without: Collection[str] = ()) -> Prior:
     return tuple(lines)
 
 
-def vague_prior() -> Prior:
-    """Return a prior that knows little under any floor."""
-    return (curve.vague_line(),) * len(LINKS)
-
-
 def _widen(covariance: np.ndarray) -> np.ndarray:
     """Return a covariance shrunk to its diagonal and inflated."""
     diagonal = np.diag(np.diag(covariance))
     return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
 
 
-NAMED = {"published": published_prior, "vague": vague_prior}
+NAMED = {"published": published_prior, "vague": lambda: (curve.vague_line(),) * len(LINKS)}
 """The priors that have names, the usual one first."""
 
 
