@@ -73,6 +73,8 @@ class LoadGLM:
 
         It is 1 + (n - 1) correlation of n answers (Williams 1982), averaged over the answers.
         """
+        if not self.correlation:
+            return 1.0
         total = self.cells[["successes", "failures"]].sum(axis=1)
         return 1 + self.correlation * float(np.average(total, weights=total) - 1)
 
@@ -112,16 +114,8 @@ class LoadGLM:
                 )
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}")
-        missing = self.problems.get("beta_0")
-        found = (
-            Thresholds(*3 * [Threshold(note=missing)])
-            if missing
-            else Thresholds(
-                self._threshold("ECL50", "N", "beta_N", means, level),
-                self._threshold("NT50", "rho", "beta_rho2", means, level),
-                self._threshold("ID50", "d", "beta_d", means, level),
-            )
-        )
+        named = ("ECL50", "N", "beta_N"), ("NT50", "rho", "beta_rho2"), ("ID50", "d", "beta_d")
+        found = Thresholds(*(self._threshold(*each, means, level) for each in named))
         if level == HALF:
             return found
         percent = f"{100 * level:g}"
@@ -323,13 +317,10 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
 
     `frame` as for `fit_load_glm`. Appendix F.
     """
-    cells = count_cells(frame)
-    problems = _find_problems(cells, TERMS)
-    if problems:
-        return RhoComparison(problem=next(iter(problems.values())))
-    linear, quadratic = (
-        _fit_logistic(*_count_answers(cells, terms)) for terms in (TERMS[:-1], TERMS)
-    )
+    quadratic = fit_load_glm(frame)
+    if quadratic.problems:
+        return RhoComparison(problem=next(iter(quadratic.problems.values())))
+    linear = _fit_logistic(*_count_answers(quadratic.cells, TERMS[:-1]))
     p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
     return RhoComparison(linear.aic, quadratic.aic, p_LR)
 
@@ -339,14 +330,11 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
 
     `frame` as for `fit_load_glm`. Appendix B.
     """
-    cells = count_cells(frame)
-    terms = (*TERMS, *INTERACTIONS)
-    problems = _find_problems(cells, terms)
-    if problems:
+    full = fit_load_glm(frame, interactions=True)
+    if full.problems:
         nothing = pd.Series(np.nan, INTERACTIONS)
-        return InteractionGLM(nothing, nothing, next(iter(problems.values())))
-    design, answers, counts = _count_answers(cells, terms)
-    full = _fit_logistic(design, answers, counts)
+        return InteractionGLM(nothing, nothing, next(iter(full.problems.values())))
+    design, answers, counts = _count_answers(full.cells, full.params.index)
     without = [
         _fit_logistic(design.drop(columns=term), answers, counts).llf for term in INTERACTIONS
     ]
