@@ -246,10 +246,11 @@ def fit_load_glm(
         if terms and penalised:
             estimate = _penalise(cells, terms)
         elif terms:
-            data = _count_answers(cells, terms)
             if clustered:
-                data = _design_cells(frame, terms), frame["correct"].to_numpy(float), None
-            fit = _fit_logistic(*data, frame["id"] if clustered else None)
+                design, answers = _design_cells(frame, terms), frame["correct"].to_numpy(float)
+                fit = _fit_logistic(design, answers, clusters=frame["id"])
+            else:
+                fit = _fit_logistic(*_count_answers(cells, terms))
             estimate = _Estimate(fit.params, fit.cov_params(), fit.llf)
     except np.linalg.LinAlgError as error:
         problems = dict.fromkeys(names, str(error))
@@ -334,7 +335,7 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
     if full.problems:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(full.problems.values())))
-    design, answers, counts = _count_answers(full.cells, full.params.index)
+    design, answers, counts = _count_answers(full.cells, (*TERMS, *INTERACTIONS))
     without = [
         _fit_logistic(design.drop(columns=term), answers, counts).llf for term in INTERACTIONS
     ]
