@@ -47,7 +47,7 @@ def ours(make: Callable[..., Task]) -> Callable[..., Task]:
     return refusing
 
 
-def make_task(
+def _make_task(
     name: str, dataset: str, parameters: dict[str, Any], fit: Metric, like: str | None = None
 ) -> Task:
     """Return a task whose parameters are those of lm-eval's task `like`, but for those of its own.
@@ -55,10 +55,10 @@ def make_task(
     `fit` is the metric of the whole run.
     """
     settings = read_settings(dataset, like or name)
-    return task_of(settings, fit, dataset=make_samples(name, settings, parameters))
+    return _task_of(settings, fit, dataset=make_samples(name, settings, parameters))
 
 
-def task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
+def _task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
     """Return a task whose samples are answered once."""
     return Task(
         solver=scoring.generate_within_budget(),
@@ -74,21 +74,21 @@ def task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
 @ours
 def cogniload(**parameters: Any) -> Task:
     """CogniLoad on the paper's grid, or on your own d, N and rho."""
-    return make_task("cogniload", "cogniload", parameters, scoring.thresholds())
+    return _make_task("cogniload", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_lite")
 @ours
 def cogniload_lite(**parameters: Any) -> Task:
     """CogniLoad with ten puzzles in each cell of the paper's grid."""
-    return make_task("cogniload_lite", "cogniload", parameters, scoring.thresholds())
+    return _make_task("cogniload_lite", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_quick")
 @ours
 def cogniload_quick(**parameters: Any) -> Task:
     """CogniLoad with few and short puzzles, for a first look."""
-    return make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
+    return _make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_adaptive")
@@ -98,7 +98,7 @@ def cogniload_adaptive(**parameters: Any) -> Task:
     settings = read_settings("cogniload", "cogniload")
     samples = AdaptiveSamples("cogniload_adaptive", settings, parameters)
     about = {"until": samples.until | samples.design.fingerprint}
-    return task_of(settings, scoring.estimate(**samples.until), dataset=samples, metadata=about)
+    return _task_of(settings, scoring.estimate(**samples.until), dataset=samples, metadata=about)
 
 
 @task(name="cogniload/cogniload_twins")
@@ -106,7 +106,7 @@ def cogniload_adaptive(**parameters: Any) -> Task:
 def cogniload_twins(**parameters: Any) -> Task:
     """CogniLoad's puzzles, each with its twins: why the model fails."""
     by_change = grouped(accuracy(), "change", all=False, name_template="acc_{group_name}")
-    return make_task("cogniload_twins", "cogniload", parameters, by_change)
+    return _make_task("cogniload_twins", "cogniload", parameters, by_change)
 
 
 @task(name="cogniload/cogniload_turns")
@@ -134,18 +134,18 @@ def cogniload_turns(
 @ours
 def factor_symbolic(context: Any = 0, **parameters: Any) -> Task:
     """FACTOR's symbolic suite with `context` tokens of filler."""
-    return factor_task("factor_symbolic", context, parameters)
+    return _factor_task("factor_symbolic", context, parameters)
 
 
 @task(name="cogniload/factor_realistic")
 @ours
 def factor_realistic(context: Any = 0, **parameters: Any) -> Task:
     """FACTOR's realistic suite with `context` tokens of prompt, noise included."""
-    return factor_task("factor_realistic", context, parameters)
+    return _factor_task("factor_realistic", context, parameters)
 
 
-def factor_task(suite: str, context: Any, parameters: dict[str, Any]) -> Task:
+def _factor_task(suite: str, context: Any, parameters: dict[str, Any]) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
     like = task_of_context(suite, context)
     parameters = parameters if "path" in parameters else parameters | {"context": context}
-    return make_task(suite, "factor", parameters, scoring.decay(), like)
+    return _make_task(suite, "factor", parameters, scoring.decay(), like)

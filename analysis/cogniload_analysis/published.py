@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pandas as pd
 
-TABLES = {
+_TABLES = {
     "glm": "cogniload_table2_glm.csv",
     "interactions": "cogniload_table3_interactions.csv",
     "outcomes_by_d": "cogniload_table4_errors_by_d.csv",
@@ -21,7 +21,7 @@ TABLES = {
 
 
 def published_table(name: str) -> pd.DataFrame:
-    """Return a table of the CogniLoad or the FACTOR paper, as printed: a name in `TABLES`.
+    """Return a table of the CogniLoad or the FACTOR paper, as printed: a name in `_TABLES`.
 
     For CogniLoad, glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4
     and 5, aic Table 6, prompt_tokens Tables 7 to 10, and site_2026 models of the authors' results
@@ -33,7 +33,7 @@ def published_table(name: str) -> pd.DataFrame:
     >>> published_table("glm").set_index("model").loc["Qwen3-8B", ["ECL50", "ID50"]].to_dict()
     {'ECL50': 30.8, 'ID50': 2.2}
     """
-    if name not in TABLES:
-        raise ValueError(f"published table must be one of {', '.join(TABLES)}, got {name!r}")
-    with files("cogniload_analysis").joinpath("data", TABLES[name]).open("rb") as table:
+    if name not in _TABLES:
+        raise ValueError(f"published table must be one of {', '.join(_TABLES)}, got {name!r}")
+    with files("cogniload_analysis").joinpath("data", _TABLES[name]).open("rb") as table:
         return pd.read_csv(table)

@@ -26,20 +26,20 @@ from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.sample import read_ending
 
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
-PILOT = 64
-LEAST_REACH = 4
+_PILOT = 64
+_LEAST_REACH = 4
 """The most N is at least this many times the least."""
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
-SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
-GREEDY_BLOCKS, LEAST_GAIN = 16, 1e-9
-CUT_SHARE = 0.10
+_SMALLEST_BATCH, _LARGEST_BATCH, _BATCH_SHARE = 64, 256, 1 / 3
+_GREEDY_BLOCKS, _LEAST_GAIN = 16, 1e-9
+_CUT_SHARE = 0.10
 """More puzzles than this share that were cut off, or lost, are worth a flag."""
 
-OTHER_EVERY = 5
+_OTHER_EVERY = 5
 """One in so many puzzles of a candidate with two cells is of its second."""
 
-DIGEST_DIGITS = 6
+_DIGEST_DIGITS = 6
 """Significant digits of a prior that count in its digest, so that machines agree on it."""
 
 Puzzle: TypeAlias = Any
@@ -114,11 +114,11 @@ class Design(ABC):
         check_choice("goal", goal, list(self.GOALS))
         if not (isinstance(target, Real) and 0 < target < np.inf):
             raise ValueError(f"target must be a number above 0, got {brief(target)}")
-        check_integer("budget", budget, low=PILOT, high=MAX_BUDGET)
+        check_integer("budget", budget, low=_PILOT, high=MAX_BUDGET)
         self.goal: str = goal
         self.target: float = target
         self.budget: int = budget
-        self.N: tuple[int, int] = check_range("N", N, MAX_N, LEAST_REACH)
+        self.N: tuple[int, int] = check_range("N", N, MAX_N, _LEAST_REACH)
         self.relative: bool = self.GOALS[goal].endswith("%")
         """Whether the target of the goal is a share."""
         self.lost: frozenset[Puzzle] = frozenset()
@@ -345,7 +345,7 @@ class Design(ABC):
             for place in np.flatnonzero(counts > turn).tolist():
                 cells = self.cells[place]
                 before = sum(used[cell] for cell in cells) + 2 * place
-                cell = cells[-1] if before % OTHER_EVERY == OTHER_EVERY - 1 else cells[0]
+                cell = cells[-1] if before % _OTHER_EVERY == _OTHER_EVERY - 1 else cells[0]
                 yield self.PUZZLE(*cell, used[cell])
                 used[cell] += 1
 
@@ -372,7 +372,7 @@ class Design(ABC):
     @cached_property
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and a digest of its prior: what a run can't change midway."""
-        rounded = " ".join(f"{value + 0.0:.{DIGEST_DIGITS}g}" for value in self.prior_values.flat)
+        rounded = " ".join(f"{value + 0.0:.{_DIGEST_DIGITS}g}" for value in self.prior_values.flat)
         return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
 
     def describe(self, stopped: str = "") -> Any:
@@ -389,7 +389,7 @@ class Design(ABC):
         known = asked or [*self._told]
         yield from question_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
         lost, told = len(self.lost - self._told.keys()), len(self._told)
-        if lost > CUT_SHARE * (lost + told):
+        if lost > _CUT_SHARE * (lost + told):
             yield (
                 f"{lost} of {lost + told} puzzles are lost and count as neither right nor "
                 "wrong, which is fair only if the reason has nothing to do with their answers"
@@ -487,7 +487,7 @@ def half_width(low: float, high: float) -> float:
 
 def batch_size(known: int, left: int) -> int:
     """Return how many puzzles come next: a third of the answers, 64 to 256, what is left."""
-    return min(left, int(np.clip(known * BATCH_SHARE, SMALLEST_BATCH, LARGEST_BATCH)))
+    return min(left, int(np.clip(known * _BATCH_SHARE, _SMALLEST_BATCH, _LARGEST_BATCH)))
 
 
 def spread(count: int, places: int) -> np.ndarray:
@@ -514,10 +514,10 @@ def narrow(
 
     for place in np.flatnonzero(counts).tolist():
         learn(place, counts[place])
-    for block in spread(size, min(GREEDY_BLOCKS, size)).tolist():
+    for block in spread(size, min(_GREEDY_BLOCKS, size)).tolist():
         gain = (toward**2).sum(axis=0) / (np.diag(covariance) + noise / block)
         # Rounded, so that another machine's last digit does not choose another puzzle.
-        place = int(np.argmax(np.round(gain / max(gain.max(), LEAST_GAIN), 6)))
+        place = int(np.argmax(np.round(gain / max(gain.max(), _LEAST_GAIN), 6)))
         learn(place, block)
         counts[place] += block
     return counts
@@ -543,7 +543,7 @@ def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
 
     `near` says of each of these failures whether it was cut off.
     """
-    if near and np.mean(near) > CUT_SHARE:
+    if near and np.mean(near) > _CUT_SHARE:
         yield (
             f"{sum(near)} of {len(near)} failures near {where} were cut off by a limit: it tells "
             "of the limit too"

@@ -25,8 +25,8 @@ from cogniload_analysis.stats import CONFIDENCE
 TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
 HALF = 0.5
-MOST_STEPS = 100
-LEVELS_NEEDED = {
+_MOST_STEPS = 100
+_LEVELS_NEEDED = {
     "beta_d": ("d", 2),
     "beta_N": ("N", 2),
     "beta_rho": ("rho", 2),
@@ -293,7 +293,7 @@ def _fit_logistic(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = GLM(answers, design, Binomial(), freq_weights=counts)
-        fit = model.fit(tol=1e-8, tol_criterion="params", maxiter=MOST_STEPS, **robust)
+        fit = model.fit(tol=1e-8, tol_criterion="params", maxiter=_MOST_STEPS, **robust)
     if not fit.converged:
         raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
     return fit
@@ -387,7 +387,7 @@ def _find_problems(
         answers = f"all {successes + failures} responses are {'right' if successes else 'wrong'}"
         return dict.fromkeys(terms, answers if len(cells) else "there are no responses")
     problems = {}
-    for term, (knob, needed) in LEVELS_NEEDED.items():
+    for term, (knob, needed) in _LEVELS_NEEDED.items():
         levels = cells[knob].unique()
         if len(levels) < needed:
             unit, scale = (" %", 100) if knob == "rho" else ("", 1)

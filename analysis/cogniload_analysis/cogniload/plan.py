@@ -16,8 +16,8 @@ from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
 from cogniload_gen.checks import check_choice
 
-RESPONSE_TOKENS = 5000
-THROUGHPUT = 2000
+_RESPONSE_TOKENS = 5000
+_THROUGHPUT = 2000
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def plan_comparison(
     like: str,
     detect: float,
     *,
-    response_tokens: float = RESPONSE_TOKENS,
-    throughput: float = THROUGHPUT,
+    response_tokens: float = _RESPONSE_TOKENS,
+    throughput: float = _THROUGHPUT,
     price: tuple[float, float] | None = None,
 ) -> ComparisonPlan:
     """Return the puzzles that tell a model from one that solves `detect` less, and their cost.
@@ -104,7 +104,7 @@ def plan_comparison(
             f"{accuracy:.3f}: got {detect!r}"
         )
     same, other = count_puzzles(better, lower_accuracies(better, detect))
-    tokens = mean_prompt_tokens(like), response_tokens
+    tokens = _mean_prompt_tokens(like), response_tokens
     return ComparisonPlan(like, accuracy, detect, same, other, *tokens, throughput, price)
 
 
@@ -133,7 +133,7 @@ def count_puzzles(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:
     return same, other
 
 
-def mean_prompt_tokens(model: str) -> float:
+def _mean_prompt_tokens(model: str) -> float:
     """Return a model's mean prompt over the paper's grid (Tables 7 to 10).
 
     Cells that are not printed take the median of the other models.

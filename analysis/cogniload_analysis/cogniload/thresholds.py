@@ -10,11 +10,11 @@ from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 Z = norm.ppf((1 + CONFIDENCE) / 2)
 # Finney (1978): with Fieller's g below 0.05 the delta method agrees with Fieller's exact interval.
-DELTA_METHOD_LIMIT = 0.05
+_DELTA_METHOD_LIMIT = 0.05
 BOOTSTRAP_DRAWS = 10_000
 # The places of the coefficients whose effect is linear in their knob, or in its logarithm.
 BETA_D, BETA_N = 1, 2
-LINEAR_KNOBS = {BETA_D: "d", BETA_N: "N"}
+_LINEAR_KNOBS = {BETA_D: "d", BETA_N: "N"}
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ def capacity_thresholds(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ECL50 = np.power(10.0, -(at_rho + beta_d * d) / beta_N)
         ID50 = np.divide(-(at_rho + beta_N * log10_N), beta_d)
-    roots = half_accuracy_roots(beta_rho2, beta_rho, beta_0 + beta_d * d + beta_N * log10_N)
+    roots = _half_accuracy_roots(beta_rho2, beta_rho, beta_0 + beta_d * d + beta_N * log10_N)
     largest = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
     NT50 = np.where(np.isfinite(largest), largest, np.nan)
     return ECL50[()], NT50[()], ID50[()]
 
 
-def half_accuracy_roots(
+def _half_accuracy_roots(
     a: float | np.ndarray, b: float | np.ndarray, c: float | np.ndarray
 ) -> np.ndarray:
     """Return the two roots of a x^2 + b x + c along the first axis; NaN where they are complex.
@@ -164,9 +164,9 @@ def _line_threshold(
     uncertainty = Z**2 * covariance[term, term]
     if uncertainty >= slope**2:
         # Fieller (1954): the interval of loads that may have an accuracy of 50 % has no bounds.
-        return Threshold(note=f"accuracy does not clearly change with {LINEAR_KNOBS[term]}")
+        return Threshold(note=f"accuracy does not clearly change with {_LINEAR_KNOBS[term]}")
     value = -(others @ beta) / slope
-    if uncertainty < DELTA_METHOD_LIMIT * slope**2:
+    if uncertainty < _DELTA_METHOD_LIMIT * slope**2:
         at_value = np.where(np.arange(5) == term, value, row)
         margin = Z * np.sqrt(at_value @ covariance @ at_value) / abs(slope)
         low, high, method = value - margin, value + margin, "delta method"
@@ -186,7 +186,7 @@ def _needle_threshold(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans
     start = np.array([1, means.d, means.log10_N])
     level = beta[:3] @ start
     value = float(capacity_thresholds(*beta, **vars(means))[1])
-    roots = np.sort(half_accuracy_roots(beta[4], beta[3], level))
+    roots = np.sort(_half_accuracy_roots(beta[4], beta[3], level))
     # The delta method's margin, the slope and Fieller's g at each root.
     at_roots = np.stack([np.append(start, [root, root**2]) for root in roots])
     along = np.stack([np.array([0, 0, 0, 1, 2 * root]) for root in roots])
@@ -198,7 +198,7 @@ def _needle_threshold(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans
     (lower_low, upper_low), (lower_high, upper_high) = roots - margins, roots + margins
     # The largest root inside [0, 1] may be either one if the upper may lie on both sides of 1.
     either = upper_low < 1 < upper_high and lower_low < 1 and lower_high > 0
-    if not np.isnan(value) and g[here] < DELTA_METHOD_LIMIT and not either:
+    if not np.isnan(value) and g[here] < _DELTA_METHOD_LIMIT and not either:
         low, high = map(float, np.clip([value - margins[here], value + margins[here]], 0, 1))
         return Threshold(value, low, high, "delta method", "crossing", bool(slopes[here] > 0))
     draws = _draw(beta, covariance)

@@ -19,16 +19,16 @@ from scipy.stats import chi2
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import split_twin
 
-GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": []}
+_GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": []}
 """The places in `Trials.amounts` of what slips of each cause grow with."""
 
-PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "step": 6.75}
+_PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "step": 6.75}
 """By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py."""
 
 LEAST_SHARE = 0.1
 """Share of the slips below which a cause is not named beside others."""
 
-RIVAL = 3.0
+_RIVAL = 3.0
 """Nothing is named where quite other causes come within this of the best."""
 
 NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
@@ -108,10 +108,10 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
     fits = {some: fit(trials, some).fun for size in (1, 2) for some in choose(possible, size)}
     pair = {*min((some for some in fits if len(some) == 2), key=fits.__getitem__, default=())}
     fits |= {some: fit(trials, some).fun for some in choose(possible, 3) if pair < {*some}}
-    costs = {some: 2 * fits[some] + sum(PENALTIES[cause] for cause in some) for some in fits}
+    costs = {some: 2 * fits[some] + sum(_PENALTIES[cause] for cause in some) for some in fits}
     best = min(costs, key=costs.__getitem__)
     rivals = [cost for some, cost in costs.items() if not {*some} & {*best}]
-    sure = min(rivals, default=np.inf) > costs[best] + RIVAL
+    sure = min(rivals, default=np.inf) > costs[best] + _RIVAL
     left_out = {"distraction" if "work" in best else "work"} | ({"step"} - {*best})
     shares = share_slips(trials, [cause for cause in possible if cause not in left_out])
     ordered = shares.sort_values("share", ascending=False, kind="stable")
@@ -132,7 +132,7 @@ def show_causes(trials: Trials) -> list[str]:
         alone = trials.right[trials.alone[:, 0] & (own == 0)]
         step = len(alone) > 0 and 1 - alone.mean() >= LEAST_SHARE
     needed = {"distraction": both, "work": both, "length": bool(parts or clean), "step": step}
-    return [cause for cause in PENALTIES if needed.get(cause, True)]
+    return [cause for cause in _PENALTIES if needed.get(cause, True)]
 
 
 def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
@@ -154,7 +154,7 @@ def fit(trials: Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
 
 def settings(trials: Trials, causes: Sequence[str], surely: float) -> tuple[Any, Any]:
     """Return the arguments of `loss` but the parameters, and the bounds of these."""
-    places, step = [place for cause in causes for place in GROWS_WITH[cause]], "step" in causes
+    places, step = [place for cause in causes for place in _GROWS_WITH[cause]], "step" in causes
     bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999), (surely, 1)] * step
     return (trials, places, step), bounds
 
@@ -202,7 +202,7 @@ def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
     slips that are nearly as likely as the best ones (NEAR).
     """
     (problem, bounds), best = settings(trials, causes, 0.0), fit(trials, causes, 0.0)
-    owners = np.array([cause for cause in causes for _ in GROWS_WITH[cause] or [0]])
+    owners = np.array([cause for cause in causes for _ in _GROWS_WITH[cause] or [0]])
     near = NonlinearConstraint(
         lambda x: loss(x, *problem)[0], -np.inf, best.fun + NEAR[0], lambda x: loss(x, *problem)[1]
     )

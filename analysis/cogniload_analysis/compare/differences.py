@@ -19,20 +19,20 @@ from cogniload_analysis.frame import Load, adaptive_models
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
 
-ENOUGH_IN_COMMON = 0.5
+_ENOUGH_IN_COMMON = 0.5
 """Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
-FEW_MODELS, MOST_MODELS = 3, 12
-ONCE, CLUSTERED, UNPAIRED = "paired", "paired, clustered by puzzle", "unpaired"
+_FEW_MODELS, _MOST_MODELS = 3, 12
+_ONCE, _CLUSTERED, _UNPAIRED = "paired", "paired, clustered by puzzle", "unpaired"
 
-ACCURACY_CAPTION = (
+_ACCURACY_CAPTION = (
     "Differences in accuracy, of all puzzles and at each level of each load, in percentage points, "
     "with 95 % intervals."
 )
-MATRIX_CAPTION = (
+_MATRIX_CAPTION = (
     "By how many percentage points the model of a row solves more puzzles than that of a column; "
     "in brackets, where that may be chance (p after Holm's correction is 0.05 or more)."
 )
-FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
+_FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
 
 
 def _show_difference(value: float, scale: object) -> str:
@@ -52,7 +52,7 @@ def _show_puzzles(first: int, second: int) -> str:
 
 
 PAIR: tb.Columns = {"first, second": ("Runs", "{} − {}".format)}
-SHARES: tb.Columns = {
+_SHARES: tb.Columns = {
     "first_puzzles, second_puzzles": ("Puzzles", _show_puzzles),
     "first_share": ("First [%]", tb.percent),
     "second_share": ("Second [%]", tb.percent),
@@ -61,12 +61,12 @@ SHARES: tb.Columns = {
     **tb.P_VALUES,
     "method": "Method",
 }
-MATRIX: tb.Columns = {
+_MATRIX: tb.Columns = {
     "number, first": ("Model", "{}. {}".format),
     "column": ("Against", "{}.".format),
     "difference, p_holm": ("Difference", _show_beside),
 }
-FITS: tb.Columns = {
+_FITS: tb.Columns = {
     **PAIR,
     "condition": "At",
     "measure": "Measure",
@@ -126,9 +126,9 @@ class Comparison:
         def show(name: str, level: float) -> str:
             return show_level(loads[name], level) if name else ""
 
-        shares = {**PAIR, "load, level": ("At", show), **SHARES}
-        accuracy = tb.Table(f"{prefix}comparison", self.accuracy, ACCURACY_CAPTION, shares)
-        fits = tb.Table(f"{prefix}comparison_fits", self.measures, FITS_CAPTION, FITS)
+        shares = {**PAIR, "load, level": ("At", show), **_SHARES}
+        accuracy = tb.Table(f"{prefix}comparison", self.accuracy, _ACCURACY_CAPTION, shares)
+        fits = tb.Table(f"{prefix}comparison_fits", self.measures, _FITS_CAPTION, _FITS)
         return [table for table in (accuracy, fits) if len(table.data)]
 
     def matrix(self, models: Sequence[str], prefix: str = "") -> tb.Table:
@@ -141,7 +141,7 @@ class Comparison:
             for name in ("first", "second")
         )
         both = both.sort_values(["number", "column"], ignore_index=True)
-        return tb.Table(f"{prefix}matrix", both, MATRIX_CAPTION, MATRIX, wide=True, heat=True)
+        return tb.Table(f"{prefix}matrix", both, _MATRIX_CAPTION, _MATRIX, wide=True, heat=True)
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""
@@ -185,13 +185,13 @@ def compare_pairs_of_models(
 def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """Return what a report says of its models side by side; nothing where none can be compared.
 
-    Each two of a few models are compared in words. Of more, up to MOST_MODELS, the accuracies of
+    Each two of a few models are compared in words. Of more, up to _MOST_MODELS, the accuracies of
     each two stand in a table, and what was fitted is compared for neighbours in rank; of still more
     models, neighbours alone are compared. Adaptive runs, which have no accuracy, are in words.
     """
     ranked = frame.groupby("model", observed=True)["correct"].mean()
     models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
-    few, many = len(models) <= FEW_MODELS, len(models) > MOST_MODELS
+    few, many = len(models) <= _FEW_MODELS, len(models) > _MOST_MODELS
     neighbours, every = [*pairwise(models)], [*combinations(models, 2)]
     pairs, fitted = neighbours if many else every, every if few else neighbours
     comparison = compare_pairs_of_models(frame, analysis, pairs, fitted=fitted)
@@ -232,13 +232,13 @@ def _compare_pair(
         each.unstack().reindex(columns=[*pair]) for each in (answers.mean(), answers.size())
     )
     answered, common = loads.loc[shares.index], shares.dropna()
-    paired = len(common) >= max(1, ENOUGH_IN_COMMON * shares.notna().sum().min())
+    paired = len(common) >= max(1, _ENOUGH_IN_COMMON * shares.notna().sum().min())
     if paired:
         once = attempts.loc[common.index].eq(1).all(axis=None)
-        method = ONCE if once else CLUSTERED
+        method = _ONCE if once else _CLUSTERED
         sides = [answered.loc[common.index].assign(share=common[run], weight=1.0) for run in common]
     else:
-        method, sides = UNPAIRED, _in_common_cells(shares, answered)
+        method, sides = _UNPAIRED, _in_common_cells(shares, answered)
     levels = [
         (load, level)
         for load in loads
@@ -285,19 +285,19 @@ def _difference(one: pd.DataFrame, other: pd.DataFrame, method: str) -> dict[str
     first, second = one["share"].to_numpy(), other["share"].to_numpy()
     weights = one["weight"].to_numpy(), other["weight"].to_numpy()
     only_first = only_second = 0
-    if method != UNPAIRED:
+    if method != _UNPAIRED:
         only_first = int(((first > 0) & (second == 0)).sum())
         only_second = int(((second > 0) & (first == 0)).sum())
-    if method == ONCE:
+    if method == _ONCE:
         apart = statistics.compare_solved(only_first, only_second, len(first))
-    elif method == CLUSTERED:
+    elif method == _CLUSTERED:
         apart = statistics.compare_means(first - second)
     else:
         apart = statistics.compare_groups(first, second, weights)
     return {
         "first_puzzles": len(first),
         "second_puzzles": len(second),
-        "paired": method != UNPAIRED,
+        "paired": method != _UNPAIRED,
         "first_share": float(np.average(first, weights=weights[0])),
         "second_share": float(np.average(second, weights=weights[1])),
         **dict(zip(("difference", "low", "high", "p"), map(float, apart), strict=True)),
@@ -329,7 +329,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
     else:
         solved = solved if apart else "both solve as many"
         yield f"{first} and {second} can't be told apart: {solved} ({source})."
-        shows = detectable(row["low"], row["high"])
+        shows = _detectable(row["low"], row["high"])
         if shows < 1:
             chance = f"with a chance of {100 * statistics.POWER:.0f} %"
             yield f"With these puzzles, a difference of {100 * shows:.0f} points shows {chance}."
@@ -338,7 +338,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
         yield f"{alone} {row['only_second']:,}."
 
 
-def detectable(low: float, high: float) -> float:
+def _detectable(low: float, high: float) -> float:
     """Return the true difference that has an interval without 0 with a chance of POWER.
 
     `low` and `high` are the ends of an interval, whose width tells the standard error.

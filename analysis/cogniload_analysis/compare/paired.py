@@ -18,10 +18,10 @@ from cogniload_analysis.stats import CONFIDENCE
 
 FEW = 30
 """At or below this number of puzzles, the score's exact distribution replaces the normal one."""
-LEAST_DETECT = 1e-6
+_LEAST_DETECT = 1e-6
 """The smallest difference whose number of puzzles is worked out."""
-BISECTIONS = 40
-NUISANCE_SHARES = 64
+_BISECTIONS = 40
+_NUISANCE_SHARES = 64
 POWER = 0.8
 SIGNIFICANT = 0.05
 
@@ -38,7 +38,7 @@ class Difference(NamedTuple):
     p: Numbers
 
 
-def score_z(first: Numbers, second: Numbers, puzzles: Numbers, difference: Numbers) -> np.ndarray:
+def _score_z(first: Numbers, second: Numbers, puzzles: Numbers, difference: Numbers) -> np.ndarray:
     """Return the score statistic of a difference of paired shares (Tango 1998).
 
     `first` and `second` count the puzzles that only the first or only the second solves. At a
@@ -68,13 +68,13 @@ def compare_pairs(
 
     def end(side: float) -> np.ndarray:
         inside, outside = value.copy(), np.full_like(value, side)
-        for _ in range(BISECTIONS):
+        for _ in range(_BISECTIONS):
             middle = (inside + outside) / 2
-            near = np.abs(score_z(first, second, puzzles, middle)) < z
+            near = np.abs(_score_z(first, second, puzzles, middle)) < z
             inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
         return (inside + outside) / 2
 
-    p = 2 * norm.sf(np.abs(score_z(first, second, puzzles, 0.0)))
+    p = 2 * norm.sf(np.abs(_score_z(first, second, puzzles, 0.0)))
     return Difference(value, end(-1), end(1), p)
 
 
@@ -95,7 +95,7 @@ def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
 
     def end(side: int) -> float:
         inside, outside = value, float(side)
-        for _ in range(BISECTIONS // 2):
+        for _ in range(_BISECTIONS // 2):
             middle = (inside + outside) / 2
             likely = _exact_tail(first, second, puzzles, middle, -side) > (1 - CONFIDENCE) / 2
             inside, outside = (middle, outside) if likely else (inside, middle)
@@ -115,9 +115,9 @@ def _tables(puzzles: int) -> np.ndarray:
 def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: int) -> float:
     """Return the largest chance of a score as far to one side as that of the counts."""
     tables = _tables(puzzles)
-    scores = side * score_z(tables[:, 0], tables[:, 1], float(puzzles), difference)
-    seen = side * score_z(float(first), float(second), float(puzzles), difference)
-    alone = np.linspace(max(0.0, -difference), (1 - difference) / 2, NUISANCE_SHARES)
+    scores = side * _score_z(tables[:, 0], tables[:, 1], float(puzzles), difference)
+    seen = side * _score_z(float(first), float(second), float(puzzles), difference)
+    alone = np.linspace(max(0.0, -difference), (1 - difference) / 2, _NUISANCE_SHARES)
     shares = np.stack([alone + difference, alone, 1 - 2 * alone - difference], axis=1)
     shares = np.clip(shares, 0, 1)[:, None]
     return float(multinomial.pmf(tables[scores >= seen - 1e-9], puzzles, shares).sum(axis=1).max())
@@ -175,8 +175,8 @@ def puzzles_needed(variance: float, detect: float) -> float:
     `variance` is that of a puzzle's difference. Raises ValueError for a `detect` that takes more
     puzzles than can be counted.
     """
-    if detect < LEAST_DETECT:
-        raise ValueError(f"detect must be {LEAST_DETECT:g} or more, got {detect!r}")
+    if detect < _LEAST_DETECT:
+        raise ValueError(f"detect must be {_LEAST_DETECT:g} or more, got {detect!r}")
     quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(POWER)
     return float(quantiles**2 * variance / detect**2)
 

@@ -17,16 +17,16 @@ from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin
 
-COMPARED = ((FAILED, CORRECTED, KEPT), (FAILED, REDRAWN, KEPT), (SOLVED, KEPT, PLANTED))
+_COMPARED = ((FAILED, CORRECTED, KEPT), (FAILED, REDRAWN, KEPT), (SOLVED, KEPT, PLANTED))
 """Of which responses, what is compared, and with what."""
 
-DEPTHS = ("all", "first third", "second third", "last third")
+_DEPTHS = ("all", "first third", "second third", "last third")
 """Where a step is among the statements."""
 
-ENOUGH_REPAIRS = 30
+_ENOUGH_REPAIRS = 30
 """Fewest repaired failures that say what their first errors are."""
 
-MEANS = {
+_MEANS = {
     "heals": ": most of these errors heal",
     "chance": ": the step fails by chance",
     "inability": ": the step mostly fails again",
@@ -39,7 +39,7 @@ class Repair:
     """What the first wrong steps of one model do.
 
     Attributes:
-        effects: A row for each of COMPARED and of DEPTHS: how many `puzzles`, the share of them
+        effects: A row for each of _COMPARED and of _DEPTHS: how many `puzzles`, the share of them
             solved and that of what it is `against`, and their difference, with its 95 % interval
             and p.
         causes: What the first errors are: "error" if correcting them solves more, and "heals",
@@ -56,7 +56,7 @@ class Repair:
     def verdict(self) -> list[str]:
         """What the repairs say, in up to three sentences."""
         said = []
-        for row in self.effects[self.effects["depth"] == DEPTHS[0]].to_dict("records"):
+        for row in self.effects[self.effects["depth"] == _DEPTHS[0]].to_dict("records"):
             share, low, high = row["share"], *wilson_interval(row["turned"], row["puzzles"])
             solves = _show(share, low, high)
             apart = _show(row["difference"], row["low"], row["high"])
@@ -66,7 +66,7 @@ class Repair:
                     f"left alone {100 * row['against_share']:.0f} %: this error causes {apart}."
                 )
             elif row["change"] == REDRAWN:
-                means = [MEANS[cause] for cause in self.causes if cause in MEANS]
+                means = [_MEANS[cause] for cause in self.causes if cause in _MEANS]
                 said.append(f"Drawn again, {solves} are solved{''.join(means)}.")
             else:
                 said.append(f"An error planted in right responses fails {apart} of them.")
@@ -107,12 +107,12 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
         wide[REDRAWN] = np.nan
     depth = rows[rows["change"] == KEPT].set_index("base")["depth"]
     wide["of"] = np.where(wide[ORIGINAL] == 1, SOLVED, FAILED)
-    third = pd.cut(depth.reindex(wide.index), [-1, 1 / 3, 2 / 3, 1], labels=DEPTHS[1:])
-    parts = {DEPTHS[0]: third.notna()} | {name: third == name for name in DEPTHS[1:]}
+    third = pd.cut(depth.reindex(wide.index), [-1, 1 / 3, 2 / 3, 1], labels=_DEPTHS[1:])
+    parts = {_DEPTHS[0]: third.notna()} | {name: third == name for name in _DEPTHS[1:]}
     effects = [
         compare_changes(wide[(wide["of"] == of) & part], change, against)
         | {"of": of, "depth": name}
-        for of, change, against in COMPARED
+        for of, change, against in _COMPARED
         for name, part in parts.items()
     ]
     table = pd.DataFrame([row for row in effects if row["puzzles"]])
@@ -122,7 +122,7 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
 def _name_causes(failed: pd.DataFrame) -> tuple[str, ...]:
     """Return what the first errors of failures are, as far as it is beyond chance."""
     kept, corrected, redrawn = (failed[name] for name in (KEPT, CORRECTED, REDRAWN))
-    if len(failed) < ENOUGH_REPAIRS:
+    if len(failed) < _ENOUGH_REPAIRS:
         return ()
     causes = ["error"] * bool(_mean(corrected - kept).low > 0)
     if _mean(kept - corrected / 2).low > 0:

@@ -18,22 +18,22 @@ from cogniload_analysis.samples.runs import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 
-AGAIN, ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
+_AGAIN, _ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
 
-SAME_PROMPT = {AGAIN: ORIGINAL, "hay=0": NEEDLES}
+_SAME_PROMPT = {_AGAIN: ORIGINAL, "hay=0": NEEDLES}
 """Changes whose text is that of another one."""
 
-NO_CURE = ("until", ONLY, "question=state")
+_NO_CURE = ("until", _ONLY, "question=state")
 """Changes whose success is none of the puzzle's: they are about another answer."""
 
-ENOUGH_FAILURES = 60
+_ENOUGH_FAILURES = 60
 """Fewest failures with twins that name a cause (studies/twin_causes.py)."""
 
-LEAST_LUCK = 0.05
+_LEAST_LUCK = 0.05
 """Share of failures that a second attempt solves: above it, they may be luck."""
 
-SURE_CURE = 0.99
+_SURE_CURE = 0.99
 """Level of the intervals by which a change cures more puzzles than it breaks: several are tried."""
 
 
@@ -72,8 +72,8 @@ class Why:
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
         counts = "a change counts if it cures more puzzles than it breaks"
         tried = f"none was tried again unchanged, so luck is unknown: {counts}"
-        if AGAIN in by_change:
-            tried = f"{by_change[AGAIN]['turned']} are solved when simply tried again"
+        if _AGAIN in by_change:
+            tried = f"{by_change[_AGAIN]['turned']} are solved when simply tried again"
             tried += f" ({self.repeats})" * bool(self.repeats)
         elif self.repeats:
             tried = f"none had a second chance, and {counts}. {self.repeats.removesuffix('.')}"
@@ -85,8 +85,8 @@ class Why:
                 f"with hay, {100 * row['against_share']:.0f} % (difference {_show_points(row)}). "
                 "Without hay, merely naming the last value is right too."
             )
-        if ONLY in by_change:
-            row = by_change[ONLY]
+        if _ONLY in by_change:
+            row = by_change[_ONLY]
             said.append(
                 "The single statement at which it breaks is applied correctly in "
                 f"{row['turned']} of {row['puzzles']}."
@@ -95,10 +95,10 @@ class Why:
 
     def _say_causes(self, by_change: Mapping[str, Mapping[Any, Any]]) -> str:
         """Say the causes with their intervals, or why there is none."""
-        if self.failures < ENOUGH_FAILURES:
+        if self.failures < _ENOUGH_FAILURES:
             return (
                 "Why it fails is open: too few failures were tried with a change "
-                f"({self.failures} of {ENOUGH_FAILURES})."
+                f"({self.failures} of {_ENOUGH_FAILURES})."
             )
         if not self.causes:
             return (
@@ -112,14 +112,14 @@ class Why:
                 share, low, high = (100 * row[name] for name in ("share", "low", "high"))
                 size = f"{share:.0f} % of its slips, {low:.0f} to {high:.0f}"
             else:
-                size = _show_points(by_change[CAUSES[cause][1]])
-            named.append(f"{CAUSES[cause][0]} ({size})")
+                size = _show_points(by_change[_CAUSES[cause][1]])
+            named.append(f"{_CAUSES[cause][0]} ({size})")
         return f"It fails because of {' and '.join(named)}."
 
     @property
     def telling(self) -> str:
         """The change that shows the strongest cause; without a cause, the one that cures most."""
-        change = CAUSES[self.causes[0]][1] if self.causes else ""
+        change = _CAUSES[self.causes[0]][1] if self.causes else ""
         most = max(self.cures, key=lambda change: len(self.cures[change]), default="")
         return change if self.cures.get(change) else most
 
@@ -175,12 +175,12 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     wide = _pair(frame)
     parts = [_effects(mine, SOLVED if right else FAILED) for right, mine in wide.groupby(ORIGINAL)]
     effects = pd.concat(parts, ignore_index=True)
-    cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *NO_CURE], errors="ignore")
+    cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *_NO_CURE], errors="ignore")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
     trials = count_trials(frame)
     fitted, shares = explain_trials(trials) if trials else (None, None)
     why = Why(effects, _name_causes(effects, results, fitted), cures, shares, repeats)
-    return why if why.failures >= ENOUGH_FAILURES else replace(why, causes=())
+    return why if why.failures >= _ENOUGH_FAILURES else replace(why, causes=())
 
 
 def _drop_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -188,13 +188,13 @@ def _drop_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
     That is so if more than half do; and under greedy decoding, unless the texts show the contrary.
     """
-    same, of, void = count_repeats(frame, SAME_PROMPT)
+    same, of, void = count_repeats(frame, _SAME_PROMPT)
     greedy = "greedy" in frame and bool(frame["greedy"].all())
     said = say_repeats(same, of, void=void, greedy=greedy)
     if not (void if of else greedy):
         return frame, said if same else ""
     changes = [split_id(id)[1] for id in frame["id"].astype(str)]
-    twice = [change for change, first in SAME_PROMPT.items() if first in changes]
+    twice = [change for change, first in _SAME_PROMPT.items() if first in changes]
     kept = frame[~pd.Series(changes, frame.index).isin(twice)].reset_index(drop=True)
     usual = "Decoding was greedy, so there is no luck to subtract."
     return kept, f"{said}, and no luck is subtracted." if of else usual
@@ -243,13 +243,13 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
 def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
     """Return the effects on puzzles of the same result, one column per change."""
     turned = wide.ne(wide[ORIGINAL], axis=0).astype(float).where(wide.notna())
-    base = AGAIN if AGAIN in wide else ORIGINAL
-    pairs = [(AGAIN, ORIGINAL)] * (base == AGAIN)
-    pairs += [(str(change), base) for change in wide if change not in (AGAIN, ORIGINAL)]
+    base = _AGAIN if _AGAIN in wide else ORIGINAL
+    pairs = [(_AGAIN, ORIGINAL)] * (base == _AGAIN)
+    pairs += [(str(change), base) for change in wide if change not in (_AGAIN, ORIGINAL)]
     pairs += [(NEEDLES, TAIL)] * ({NEEDLES, TAIL} <= {*wide})
     rows = [compare_changes(turned, change, against) for change, against in pairs]
     table = pd.DataFrame([row for row in rows if row["puzzles"]])
-    family = ~table["change"].isin([AGAIN, *NO_CURE]) & (table["against"] != TAIL)
+    family = ~table["change"].isin([_AGAIN, *_NO_CURE]) & (table["against"] != TAIL)
     table["p_holm"] = adjust(table["p"].where(family).tolist())
     return table.assign(of=of)
 
@@ -270,7 +270,7 @@ def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str
     return row | shares | apart
 
 
-CAUSES = {
+_CAUSES = {
     "distraction": ("distraction, the hay", NEEDLES),
     "work": ("the work of the needles", TAIL),
     "length": ("the length of the text", TAIL),
@@ -282,7 +282,7 @@ CAUSES = {
     "search": ("searching the text back and forth", "order=solved"),
     "finding": ("what it does not find in the text", "needed"),
     "step": ("a step that is too hard, even alone", ""),
-    "luck": ("luck: the same puzzle is often solved again, and no change helps more", AGAIN),
+    "luck": ("luck: the same puzzle is often solved again, and no change helps more", _AGAIN),
 }
 """Each cause in words, and the change that shows it by its cures."""
 
@@ -300,16 +300,16 @@ def _name_causes(
         change: row
         for (change, against), row in failed.items()
         if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
-        and (against == AGAIN or _outweighs(row, solved.get((change, against)), results))
+        and (against == _AGAIN or _outweighs(row, solved.get((change, against)), results))
     }  # fmt: skip
     causes = [*(fitted or ())]
-    by_change = {change: cause for cause, (_, change) in CAUSES.items()}
+    by_change = {change: cause for cause, (_, change) in _CAUSES.items()}
     shorter = {*causes} - {"luck"} or NEEDLES in cures  # with its beginning, too
-    skipped = {"", AGAIN, NEEDLES, TAIL} | ({"from"} if shorter else set())
+    skipped = {"", _AGAIN, NEEDLES, TAIL} | ({"from"} if shorter else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]
-    again = failed.get((AGAIN, ORIGINAL))
-    lucky = again and wilson_interval(again["turned"], again["puzzles"])[0] > LEAST_LUCK
+    again = failed.get((_AGAIN, ORIGINAL))
+    lucky = again and wilson_interval(again["turned"], again["puzzles"])[0] > _LEAST_LUCK
     if lucky and not causes and fitted is None:
         causes.append("luck")
     return tuple(cause for cause in causes if cause != "luck" or (lucky and not others))
@@ -327,7 +327,7 @@ def _outweighs(
         return not results.any()
     turned = pd.Series([(results == 0).sum(), cured["turned"], broken["turned"]])
     puzzles = pd.Series([len(results), cured["puzzles"], broken["puzzles"]])
-    low, high = wilson_interval(turned, puzzles, SURE_CURE)
+    low, high = wilson_interval(turned, puzzles, _SURE_CURE)
     failed, cure, harm = turned / puzzles
     room = pd.Series([failed - low[0], cure - low[1], high[2] - harm])
     room *= [cure + harm, failed, 1 - failed]

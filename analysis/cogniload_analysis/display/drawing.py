@@ -18,24 +18,24 @@ from matplotlib.lines import Line2D
 
 from cogniload_analysis.display.figures import COLOURS, FAINT, Figure, Panel, Series, shorten_name
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
-DASHES = ("-", "--", "-.", ":")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
+_DASHES = ("-", "--", "-.", ":")
 
 # Of each font, a PDF holds what it shows; to cut matplotlib's own down to that took longer than
 # drawing. This is a part of it, and what it lacks is taken from there.
 DATA = Path(str(files("cogniload_analysis"))) / "data"
-FONT = FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name="DejaVu Sans Part")
-fontManager.ttflist.append(FONT)
+_FONT = FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name="DejaVu Sans Part")
+fontManager.ttflist.append(_FONT)
 
-STYLE = rc_params_from_file(DATA / "report.mplstyle", use_default_template=False)
+_STYLE = rc_params_from_file(DATA / "report.mplstyle", use_default_template=False)
 """The house style of matplotlib."""
 
-ACROSS = 3
+_ACROSS = 3
 """Panels side by side on paper."""
 
 # Inches.
-WIDTH, NARROW_WIDTH = 9.5, 5.0
-LEGEND_LINE, LEGEND_MARK, LEGEND_LETTER = 0.19, 0.5, 0.068
+_WIDTH, _NARROW_WIDTH = 9.5, 5.0
+_LEGEND_LINE, _LEGEND_MARK, _LEGEND_LETTER = 0.19, 0.5, 0.068
 
 _Style = dict[str, Any]
 """How a series is drawn: matplotlib's color, marker and linestyle."""
@@ -63,13 +63,13 @@ def render(figure: Figure) -> Picture:
     return Picture(svg, save_figure(whole, "pdf"), narrow)
 
 
-def draw(figure: Figure, across: int = ACROSS) -> mpl.Figure:
+def draw(figure: Figure, across: int = _ACROSS) -> mpl.Figure:
     """Draw a figure, with so many panels side by side at most."""
     panels, below = figure.panels, figure.legends == "below"
     across = min(across, len(panels))
     down = math.ceil(len(panels) / across)
-    width = NARROW_WIDTH if across == 1 else WIDTH
-    with rc_context(STYLE):
+    width = _NARROW_WIDTH if across == 1 else _WIDTH
+    with rc_context(_STYLE):
         drawn = mpl.Figure(figsize=(width, figure.height * down), layout="constrained")
         grid = drawn.subplots(down, across, sharey=figure.share_y, squeeze=False)
         styles: dict[str, _Style] = {}
@@ -84,9 +84,9 @@ def draw(figure: Figure, across: int = ACROSS) -> mpl.Figure:
             axes.set_visible(False)
         if below and (handles := _handles(styles)):
             longest = max(len(shorten_name(label)) for label in styles)
-            per_row = int(width / (LEGEND_MARK + LEGEND_LETTER * longest))
+            per_row = int(width / (_LEGEND_MARK + _LEGEND_LETTER * longest))
             rows = math.ceil(len(handles) / max(1, per_row))
-            drawn.set_figheight(figure.height * down + LEGEND_LINE * rows + 0.1)
+            drawn.set_figheight(figure.height * down + _LEGEND_LINE * rows + 0.1)
             columns = math.ceil(len(handles) / rows)
             drawn.legend(handles=handles, loc="outside lower left", ncols=columns)
     return drawn
@@ -95,19 +95,19 @@ def draw(figure: Figure, across: int = ACROSS) -> mpl.Figure:
 def save_figure(drawn: mpl.Figure, kind: Literal["svg", "pdf"]) -> bytes:
     """Return a figure as the bytes of an "svg" or a "pdf", the same for the same figure."""
     content = io.BytesIO()
-    with rc_context(STYLE):
+    with rc_context(_STYLE):
         drawn.savefig(
             content, format=kind, metadata={"Date" if kind == "svg" else "CreationDate": None}
         )
     return content.getvalue()
 
 
-def series_style(index: int) -> _Style:
+def _series_style(index: int) -> _Style:
     """Return colour, marker and dash of the series with an index, unlike all others'."""
     return {
         "color": COLOURS[index % len(COLOURS)],
-        "marker": MARKERS[index % len(MARKERS)],
-        "linestyle": DASHES[index % len(DASHES)],
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "linestyle": _DASHES[index % len(_DASHES)],
     }
 
 
@@ -115,7 +115,7 @@ def _draw_panel(axes: Axes, panel: Panel, styles: dict[str, _Style]) -> None:
     """Draw the series of a panel; new labels get a style, which is added to `styles`."""
     for series in panel.series:
         if series.label not in styles:
-            styles[series.label] = series_style(len(styles)) | _own_style(series)
+            styles[series.label] = _series_style(len(styles)) | _own_style(series)
         _draw_series(axes, series, styles[series.label])
     axes.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
     panel.finish(axes)

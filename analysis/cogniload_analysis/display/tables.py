@@ -17,11 +17,11 @@ from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import PAPER_CONFIDENCE, wilson_interval
 
 MISSING = "--"
-LONG_TABLE = 40
-FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
+_LONG_TABLE = 40
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
 """What begins a formula in a spreadsheet; a sign before a plain number begins a number."""
 
-LATEX = {
+_LATEX = {
     "95 \\% interval": "95\\,\\% interval", "Neff": r"$N_{\mathrm{eff}}$",
     "Nclean": r"$N_{\mathrm{clean}}$", "ECL50": "ECL$_{50}$", "NT50": "NT$_{50}$",
     "ID50": "ID$_{50}$", "β0": r"$\beta_0$", "βρ²": r"$\beta_{\rho^2}$", "βρ": r"$\beta_\rho$",
@@ -85,7 +85,7 @@ class Table:
 
     def to_latex(self) -> str:
         """Return the table in LaTeX with booktabs' rules, over pages where it is long."""
-        long = len(self.shown) > LONG_TABLE
+        long = len(self.shown) > _LONG_TABLE
         latex = self.shown.to_latex(
             index=False,
             escape=True,
@@ -95,7 +95,7 @@ class Table:
             caption=self.caption.replace("%", r"\%"),
             label=f"tab:{self.name}",
         )
-        for plain, symbol in LATEX.items():
+        for plain, symbol in _LATEX.items():
             latex = latex.replace(plain, symbol)
         return latex
 
@@ -108,7 +108,7 @@ def to_csv(data: pd.DataFrame) -> bytes:
     """
 
     def quote(cell: Any) -> Any:
-        return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+        return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
     texts = data.select_dtypes(exclude=["number", "bool"]).astype(object).map(quote)
     return data.assign(**texts).to_csv(index=False).encode()

@@ -36,9 +36,9 @@ ACCURACY_RANGES = {
     "fine-tuned": (0.2, 0.8),
     "repeated sampling": (0.02, 0.8),
 }
-POINTS_NEEDED = 3
+_POINTS_NEEDED = 3
 # The N over which accuracies are averaged to find the window of the likelihood.
-RUNNING_N = 5
+_RUNNING_N = 5
 # A slope this near to 0 is none.
 FLAT = 1e-4
 TERMS = ("CDF", "CDO")
@@ -47,26 +47,26 @@ CONDITION = ("model", "suite", "context", "noise")
 
 # Lapses and the CDO can't be told apart where no N is without reasoning errors, so that the
 # intervals of the CDO and of N_eff are as much wider as lapses are allowed.
-MOST_LAPSES = 0.02
+_MOST_LAPSES = 0.02
 # A higher floor would hardly lie below the window's end, so that it could not be told from it.
 MOST_FLOOR = 0.05
 # Lapses and floor are taken to be half normal, with these standard deviations. Neither can be below
 # 0, so that luck only ever adds to them: without this, a model without either has a CDF that is 4 %
 # too steep at 50 puzzles per N. studies/decay_coverage.py chose the two numbers; a rate that the
 # data show clearly is moved by little.
-LAPSES_SPREAD, FLOOR_SPREAD = 0.015, 0.06
+_LAPSES_SPREAD, _FLOOR_SPREAD = 0.015, 0.06
 # The highest floor that a warning looks for: naming the variables that were assigned solves 41 %.
 HIGH_FLOOR = 0.5
 # A higher floor is worth a warning where it adds this to the log likelihood. Of fits without
 # a floor, 1 to 3 in 100 bring the warning (studies/decay_coverage.py).
 LIKELIER = 1.0
-STEEPEST = -10.0
+_STEEPEST = -10.0
 # How many curves of a grid the likeliest one is sought from.
-STARTS = 3
+_STARTS = 3
 # Chances stay this far from 0 and 1, so that their logarithms are finite.
 MARGIN = 1e-12
 # An interval's end is sought at these distances from the estimate, then between two of them.
-DISTANCES = np.geomspace(0.1, 40, 9)
+_DISTANCES = np.geomspace(0.1, 40, 9)
 
 Method = Literal["likelihood", "least squares"]
 Condition = tuple[str, str, int, str]
@@ -147,7 +147,7 @@ class ComplexityDecay:
         if "CDF" not in self.problems:
             counts, drop = count_responses(self.points, self.floors), chi2.ppf(level, 1) / 2
             for name in ends.index if self.cdf < 0 else TERMS:
-                ends.loc[name] = find_interval(counts, self.curve, name, drop)
+                ends.loc[name] = _find_interval(counts, self.curve, name, drop)
         return ends
 
     def predict(self, N: float | np.ndarray) -> np.ndarray:
@@ -189,7 +189,7 @@ def fit_complexity_decay(
       over 5 N is at most `high` to the first at which it is below `low`. `floor`, from 0 to below
       `low`, is the chance to guess right. By default it is estimated, up to 5 % or half of `low`,
       whichever is less, and all N beyond the window count as well. Lapses of up to 2 % are allowed
-      for. Both have a weak half-normal prior (`LAPSES_SPREAD`, `FLOOR_SPREAD`).
+      for. Both have a weak half-normal prior (`_LAPSES_SPREAD`, `_FLOOR_SPREAD`).
     - "least squares", the paper's: over the N whose own accuracy lies in the range, ends included,
       each with the same weight. It knows no floor.
 
@@ -250,10 +250,10 @@ def _why_unfitted(decay: ComplexityDecay) -> str:
         return f"every response is {'wrong' if accuracy.max() == 0 else 'right'}"
     if used.empty and decay.method == "likelihood":
         return f"accuracy stays above {high:g} up to N = {points['N'].max():g}"
-    if len(used) < POINTS_NEEDED:
+    if len(used) < _POINTS_NEEDED:
         return (
             f"accuracy is between {high:g} and {low:g} at {len(used)} of {len(points)} N "
-            f"({POINTS_NEEDED} are needed)"
+            f"({_POINTS_NEEDED} are needed)"
         )
     if decay.method == "least squares" and used["accuracy"].nunique() == 1:
         return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
@@ -265,7 +265,7 @@ def _fit_curve(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
     counts = count_responses(decay.points, decay.floors)
     curve, best = maximise(counts)
     # else the accuracy may as well fall between two neighbouring N, at any CDF
-    if best - maximise(counts, "CDF", STEEPEST)[1] < chi2.ppf(CONFIDENCE, 1) / 2:
+    if best - maximise(counts, "CDF", _STEEPEST)[1] < chi2.ppf(CONFIDENCE, 1) / 2:
         return decay, "accuracy falls too steeply: the decay lies between two neighbouring N"
     cdf, cdo, lapses, floor = map(float, curve)
     note = ""
@@ -287,7 +287,7 @@ def find_window(accuracy: pd.Series, low: float, high: float) -> pd.Series:
     It goes from the first N at which the mean over up to 5 N around is at most `high` to the first
     after it at which that mean is below `low`, both included.
     """
-    running = accuracy.rolling(RUNNING_N, center=True, min_periods=1).mean()
+    running = accuracy.rolling(_RUNNING_N, center=True, min_periods=1).mean()
     # Sums of decimal fractions may miss the limit by a rounding error.
     begun = (running <= high + 1e-9).cummax()
     over = (begun & (running < low - 1e-9)).cummax()
@@ -355,8 +355,8 @@ def log_likelihood(counts: Counts, curve: np.ndarray) -> float:
 
 def _precisions(counts: Counts) -> np.ndarray:
     """Return one over the variances that CDF, CDO, lapses and floor are taken to have."""
-    floor = FLOOR_SPREAD if counts.floors[1] <= MOST_FLOOR else np.inf
-    return np.array([np.inf, np.inf, LAPSES_SPREAD, floor]) ** -2
+    floor = _FLOOR_SPREAD if counts.floors[1] <= MOST_FLOOR else np.inf
+    return np.array([np.inf, np.inf, _LAPSES_SPREAD, floor]) ** -2
 
 
 def _derivatives(counts: Counts, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -405,8 +405,8 @@ def _climb(counts: Counts, curve: np.ndarray, ways: Ways) -> tuple[np.ndarray, b
     `ways` are those in which CDF and CDO may change; lapses and floor may within their bounds.
     """
     kept = [*(0 if way[0] else 1 for way in ways), 2, 3]
-    low = np.array([STEEPEST, -np.inf, 0, counts.floors[0]])[kept]
-    high = np.array([-STEEPEST, np.inf, MOST_LAPSES, counts.floors[1]])[kept]
+    low = np.array([_STEEPEST, -np.inf, 0, counts.floors[0]])[kept]
+    high = np.array([-_STEEPEST, np.inf, _MOST_LAPSES, counts.floors[1]])[kept]
     basis = np.array([*((*way, 0, 0) for way in ways), (0, 0, 1, 0), (0, 0, 0, 1)])
     for _ in range(100):
         slope, bends = _derivatives(counts, curve)
@@ -447,11 +447,13 @@ def _find_starts(counts: Counts, name: str, value: float) -> list[np.ndarray]:
     chance = np.clip(chance, MARGIN, 1 - MARGIN)
     best = (np.log(chance) @ counts.right + np.log1p(-chance) @ counts.wrong).argsort()[::-1]
     bends = np.searchsorted(np.sort(counts.N), -cdo[best] / cdf[best])
-    found = best[np.sort(np.unique(bends, return_index=True)[1])[:STARTS]]
+    found = best[np.sort(np.unique(bends, return_index=True)[1])[:_STARTS]]
     return [np.array([cdf[i], cdo[i], 0.01, floor[i]]) for i in found]
 
 
-def find_interval(counts: Counts, curve: np.ndarray, name: str, drop: float) -> tuple[float, float]:
+def _find_interval(
+    counts: Counts, curve: np.ndarray, name: str, drop: float
+) -> tuple[float, float]:
     """Return the ends of the values of CDF, CDO or N_eff whose log likelihood is less than `drop`
     below that of `curve`, the likeliest. An end that lies too far out to be found is infinite.
     """
@@ -468,7 +470,7 @@ def find_interval(counts: Counts, curve: np.ndarray, name: str, drop: float) -> 
 
     def find_end(side: int) -> float:
         inside = estimate
-        for distance in DISTANCES:
+        for distance in _DISTANCES:
             outside = estimate + side * unit * distance
             if excess(outside) >= 0:
                 return float(brentq(excess, inside, outside, xtol=1e-9 * unit))

@@ -31,7 +31,7 @@ from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
 
 PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
-WIDER = 2.0
+_WIDER = 2.0
 """New models may differ from the published ones, so widen the prior by this factor."""
 
 REACH = 3.0
@@ -41,24 +41,24 @@ CAPS = {1.0: 0.38, 0.98: 0.28, 0.95: 0.18, 0.88: 0.09, 0.75: 0.05, 0.5: 0.02}
 FLOORS = {0.0: 0.5, 0.03: 0.35, 0.08: 0.15}
 """What the cap and the floor may be, and how likely each is before any answer."""
 
-SLOPES, PLACES = 21, 33
+_SLOPES, PLACES = 21, 33
 """How many CDF and N_eff the grid has."""
 
-ZOOMS = 3
-NEGLIGIBLE = 1e-4
+_ZOOMS = 3
+_NEGLIGIBLE = 1e-4
 """The grid closes in on the CDF and the N_eff that are at least so likely beside the likeliest."""
 
-UNLIKELY = 1e-8
+_UNLIKELY = 1e-8
 
-MOST_ASKED = 40
+_MOST_ASKED = 40
 LEAST_CHANCE = 1e-9
-OTHER_WEIGHT = 0.15
+_OTHER_WEIGHT = 0.15
 """What the goals that a run is not for weigh beside the one that it is for."""
 
-LEAST_CDO, MOST_CDO = -4.0, 12.0
+_LEAST_CDO, _MOST_CDO = -4.0, 12.0
 """Beyond these, a CDO's exact value plays no part in the choice of puzzles."""
 
-LOW_CAP = 0.95
+_LOW_CAP = 0.95
 """A cap is said to be low if its median is: its upper end falls below only after many answers."""
 
 
@@ -91,9 +91,9 @@ def published_prior() -> DecayPrior:
     tables = [published_table(f"factor_{name}") for name in PUBLISHED]
     published = pd.concat([table[["CDF", "CDO"]] for table in tables])
     slope, place = np.log(-published["CDF"]), -published["CDO"] / published["CDF"]
-    margin = (WIDER - 1) / 2 * (place.max() - place.min())
+    margin = (_WIDER - 1) / 2 * (place.max() - place.min())
     ends = float(place.min() - margin), float(place.max() + margin)
-    return DecayPrior(float(slope.mean()), float(WIDER * slope.std()), *ends)
+    return DecayPrior(float(slope.mean()), float(_WIDER * slope.std()), *ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class DecayBelief:
 
     def interval(self, values: np.ndarray) -> Interval:
         """Return the median and the middle 95 % of a value of each."""
-        low, middle, high = weighted_quantiles(values, self.weights, (TAILS[0], 0.5, TAILS[1]))
+        low, middle, high = _weighted_quantiles(values, self.weights, (TAILS[0], 0.5, TAILS[1]))
         return Interval(middle, low, high)
 
 
@@ -191,7 +191,7 @@ class DecayDesign(design.Design):
         self.prior_values = np.array([*self.prior, *discrete])
 
     def _place_candidates(self) -> None:
-        every = np.unique(np.round(np.linspace(*self.N, MOST_ASKED))).astype(int)
+        every = np.unique(np.round(np.linspace(*self.N, _MOST_ASKED))).astype(int)
         self.cells = [((N,),) for N in every.tolist() if (N,) not in self._dropped]
         self.candidates = np.array([N for ((N,),) in self.cells], int)
         """The N of puzzles: all of the range, or forty of them."""
@@ -234,12 +234,12 @@ class DecayDesign(design.Design):
         values = {
             "N_eff": np.log(np.clip(belief.N_eff, smallest / 2, 2 * largest)),
             "CDF": np.log(-belief.CDF),
-            "CDO": np.clip(belief.CDO, LEAST_CDO, MOST_CDO),
+            "CDO": np.clip(belief.CDO, _LEAST_CDO, _MOST_CDO),
         }
         for goal, value in values.items():
             away = value - belief.weights @ value
             deviation = np.sqrt(belief.weights @ away**2)
-            weight = 1.0 if goal == self.goal else OTHER_WEIGHT
+            weight = 1.0 if goal == self.goal else _OTHER_WEIGHT
             if deviation > LEAST_CHANCE:
                 yield np.sqrt(weight) * (belief.weights * away) @ apart / deviation
 
@@ -287,7 +287,7 @@ class DecayDesign(design.Design):
         near = [a.cut for puzzle, a in self.told.items() if not a.correct and half >= puzzle.N]
         yield from design.question_cut(near, "N_eff")
         smallest, largest = self.N
-        if cap.value < LOW_CAP:
+        if cap.value < _LOW_CAP:
             start = describe_interval(belief.interval(belief.start), self.N)
             yield (
                 f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something "
@@ -311,12 +311,12 @@ def find_decay(counts: pd.DataFrame, prior: DecayPrior) -> DecayBelief:
     """
     reach = REACH * prior.deviation
     slopes, places = (prior.mean - reach, prior.mean + reach), (prior.low, prior.high)
-    for _ in range(ZOOMS):
-        slope, place = np.linspace(*slopes, SLOPES), np.linspace(*places, PLACES)
+    for _ in range(_ZOOMS):
+        slope, place = np.linspace(*slopes, _SLOPES), np.linspace(*places, PLACES)
         weights = _weigh(counts, prior, slope, place)
         slopes = _likely_range(slope, weights.sum(axis=(1, 2, 3)))
         places = _likely_range(place, weights.sum(axis=(0, 2, 3)))
-    kept = weights > UNLIKELY * weights.max()
+    kept = weights > _UNLIKELY * weights.max()
     grid = np.meshgrid(-np.exp(slope), place, list(CAPS), list(FLOORS), indexing="ij")
     CDF, N_eff, cap, floor = (axis[kept] for axis in grid)
     return DecayBelief(CDF, N_eff, cap, floor, weights[kept] / weights[kept].sum())
@@ -343,11 +343,11 @@ def _weigh(
 
 def _likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Return the ends of what is likely, one step wider."""
-    likely = np.flatnonzero(weights > NEGLIGIBLE * weights.max())
+    likely = np.flatnonzero(weights > _NEGLIGIBLE * weights.max())
     return float(values[max(likely[0] - 1, 0)]), float(values[min(likely[-1] + 1, len(values) - 1)])
 
 
-def weighted_quantiles(
+def _weighted_quantiles(
     values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]
 ) -> list[float]:
     """Return the values below which the shares of the weight lie, interpolated."""

@@ -16,7 +16,7 @@ from cogniload_analysis.factor.decay import CONDITION, TERMS, fit_complexity_dec
 from cogniload_analysis.factor.loads import show_context
 from cogniload_analysis.stats import CONFIDENCE
 
-GROUPS = 20
+_GROUPS = 20
 
 
 def compare_decays(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
@@ -46,13 +46,13 @@ def _group_puzzles(responses: pd.DataFrame) -> pd.Series:
     """Return the group of each response's puzzle; every group has puzzles of each N, if it can."""
     puzzles = responses[["N", "id"]].drop_duplicates().astype({"id": str}).sort_values(["N", "id"])
     place = puzzles.groupby("N").cumcount() + puzzles["N"].rank(method="dense").astype(int)
-    by_id = pd.Series((place % GROUPS).to_numpy(), puzzles["id"].to_numpy())
+    by_id = pd.Series((place % _GROUPS).to_numpy(), puzzles["id"].to_numpy())
     return responses["id"].astype(str).map(by_id)
 
 
 def _leave_out(responses: pd.DataFrame) -> np.ndarray:
     """Return CDF and CDO of the whole, and of all but each group: one row per fit."""
-    kept = [responses, *(responses[responses["group"] != group] for group in range(GROUPS))]
+    kept = [responses, *(responses[responses["group"] != group] for group in range(_GROUPS))]
     return np.array([fit_complexity_decay(rows).params[list(TERMS)].to_numpy() for rows in kept])
 
 
@@ -60,9 +60,9 @@ def _compare(first: np.ndarray, second: np.ndarray) -> Iterator[dict[str, object
     differences = first - second
     for place, name in enumerate(TERMS):
         whole, parts = differences[0, place], differences[1:, place]
-        error = np.sqrt((GROUPS - 1) * np.var(parts))
+        error = np.sqrt((_GROUPS - 1) * np.var(parts))
         known = bool(np.isfinite(error) and error > 0)
-        margin = student.ppf((1 + CONFIDENCE) / 2, GROUPS - 1) * error if known else np.nan
+        margin = student.ppf((1 + CONFIDENCE) / 2, _GROUPS - 1) * error if known else np.nan
         yield {
             "measure": name,
             "scale": "difference",
@@ -71,7 +71,7 @@ def _compare(first: np.ndarray, second: np.ndarray) -> Iterator[dict[str, object
             "difference": whole if known else np.nan,
             "low": whole - margin,
             "high": whole + margin,
-            "p": 2 * student.sf(abs(whole) / error, GROUPS - 1) if known else np.nan,
+            "p": 2 * student.sf(abs(whole) / error, _GROUPS - 1) if known else np.nan,
             "method": "jackknife over puzzles" if known else "",
             "note": "" if known else "the decay of one can't be fitted, whole or in part",
         }

@@ -65,12 +65,12 @@ def label_context(context: Any, noise: Any) -> str:
     return show_context(context) + f" {noise}" * (noise in {"close", "general"})
 
 
-SUITE, COMPLEXITY_LOAD, CONTEXT, NOISE = LOADS = (
+_SUITE, COMPLEXITY_LOAD, CONTEXT, _NOISE = LOADS = (
     Load("suite", "Suite", "category", show=str, in_task=True),
     Load("N", "N", harder=True),
     Load("context", "Context", show=show_context, harder=True),
     Load("noise", "Noise", "category", show=str),
 )
 
-CONDITIONS: Columns = {**MODEL, **load_columns([SUITE, CONTEXT, NOISE])}
+CONDITIONS: Columns = {**MODEL, **load_columns([_SUITE, CONTEXT, _NOISE])}
 """The printed columns of a condition: a model, a suite, a context and a noise."""

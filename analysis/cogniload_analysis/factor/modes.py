@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import theilslopes
 
-CONTEXTS_NEEDED = 3
+_CONTEXTS_NEEDED = 3
 # The tokens that stand for a puzzle's own text, so that a context of 0 has a place among doublings.
 PUZZLE_TOKENS = 1000
 # The middle of the symbolic suite's N, 1 to 39, at which the published models are judged.
-MIDDLE_N = 20
+_MIDDLE_N = 20
 # What is lost at the middle N before it counts, and the pairs of contexts in six that may rise.
 LOSS_THAT_COUNTS = 0.1
-RISES_ALLOWED = 1
+_RISES_ALLOWED = 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FailureMode:
 
 
 def name_failure_mode(
-    contexts: ArrayLike, cdf: ArrayLike, cdo: ArrayLike, *, N: float = MIDDLE_N
+    contexts: ArrayLike, cdf: ArrayLike, cdo: ArrayLike, *, N: float = _MIDDLE_N
 ) -> FailureMode:
     """Name the failure mode of one model from its CDF and CDO at each context (in tokens).
 
@@ -68,8 +68,8 @@ def name_failure_mode(
     lengths, slopes, offsets = lengths[known], slopes[known], offsets[known]
     if (lengths < 0).any() or len(np.unique(lengths)) < len(lengths):
         raise ValueError(f"contexts must be different and 0 or more, got {lengths.tolist()!r}")
-    if len(lengths) < CONTEXTS_NEEDED:
-        problem = f"it takes {CONTEXTS_NEEDED} contexts with a fit, and has {len(lengths)}"
+    if len(lengths) < _CONTEXTS_NEEDED:
+        problem = f"it takes {_CONTEXTS_NEEDED} contexts with a fit, and has {len(lengths)}"
         return FailureMode(problem=problem)
     (cdf_loss, cdf_falls, cdf_degrades) = _judge(lengths, N * slopes)
     (cdo_loss, cdo_falls, cdo_degrades) = _judge(lengths, offsets)
@@ -91,5 +91,5 @@ def _judge(contexts: np.ndarray, log_accuracy: np.ndarray) -> tuple[float, float
     order = np.argsort(contexts)
     shorter, longer = np.triu_indices(len(contexts), 1)
     falls = log_accuracy[order][longer] < log_accuracy[order][shorter]
-    steady = 6 * np.count_nonzero(~falls) <= RISES_ALLOWED * len(falls)
+    steady = 6 * np.count_nonzero(~falls) <= _RISES_ALLOWED * len(falls)
     return loss, float(falls.mean()), bool(loss >= LOSS_THAT_COUNTS and steady)

@@ -13,7 +13,7 @@ from cogniload_gen.tokens import Tokenizer
 
 CELL = ["suite", "N", "context", "noise", "retriever", "budget"]
 
-PRINTED: Columns = {name: name for name in (*CELL, "puzzles") if name != "noise"} | {
+_PRINTED: Columns = {name: name for name in (*CELL, "puzzles") if name != "noise"} | {
     "N": "N/op",
     "recall": ("recall [%]", percent),
     "closure": ("closure recall [%]", percent),
@@ -47,4 +47,4 @@ def measure(
     low, high = wilson_interval(means["closure"] * puzzles, puzzles, PAPER_CONFIDENCE)
     recall = means["found"] / means["needed"]
     table = means.assign(recall=recall, closure_low=low, closure_high=high)
-    return Table("recall", table, "What retrievers find.", PRINTED)
+    return Table("recall", table, "What retrievers find.", _PRINTED)

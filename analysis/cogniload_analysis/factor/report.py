@@ -16,7 +16,7 @@ from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.factor.score import FactorOutcome
 
-NONE_SOLVED = "Solves no puzzle at any complexity, so nothing is determined."
+_NONE_SOLVED = "Solves no puzzle at any complexity, so nothing is determined."
 
 
 def report_factor(frame: pd.DataFrame) -> Findings:
@@ -34,7 +34,7 @@ def report_factor(frame: pd.DataFrame) -> Findings:
         )
         phrases = [retrieval.say_retrieval(row) for row in found.to_dict("records")]
         phrases += [hops.say_shortcuts(beside)] if len(beside) else []
-        figure, sentences = None, [NONE_SOLVED]
+        figure, sentences = None, [_NONE_SOLVED]
         if mine["correct"].any():
             sentences = [decays.say_decay(row) for row in own.to_dict("records")]
             middle = (mine["N"].min() + mine["N"].max()) / 2
@@ -83,7 +83,7 @@ def errors_section(frame: pd.DataFrame) -> Section:
     """Return the section on outcomes and tokens, and the accuracy by N."""
     table = tb.Table(
         "factor_responses",
-        response_table(frame),
+        _response_table(frame),
         "Accuracy with its 95 % Wilson interval, outcomes, and tokens as mean[90th percentile] of "
         "prompt and output.",
         {
@@ -107,7 +107,7 @@ def errors_section(frame: pd.DataFrame) -> Section:
     return Section("Errors and tokens", [table, behind], "errors", folded=True)
 
 
-def response_table(frame: pd.DataFrame) -> pd.DataFrame:
+def _response_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy, outcomes and tokens, by model, suite, context and noise."""
     solved = tb.accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE)
     solved = solved.set_index([*CONDITION])[["responses", "accuracy", "low", "high"]]

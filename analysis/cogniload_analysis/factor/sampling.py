@@ -9,7 +9,7 @@ from statsmodels.regression.linear_model import OLS
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, fit_complexity_decay
 from cogniload_analysis.stats import chance_of_any, numbers_of_attempts
 
-ATTEMPTS_NEEDED = 3
+_ATTEMPTS_NEEDED = 3
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,10 @@ def fit_repeated_sampling(by_attempts: pd.DataFrame, n_clean: float) -> Repeated
     gap = n_clean - by_attempts["N_eff"]
     open_gap = gap > 0
     number = int(open_gap.sum())
-    if number < ATTEMPTS_NEEDED:
-        problem = f"Neff is below Nclean at {number} of {len(gap)} t ({ATTEMPTS_NEEDED} are needed)"
+    if number < _ATTEMPTS_NEEDED:
+        problem = (
+            f"Neff is below Nclean at {number} of {len(gap)} t ({_ATTEMPTS_NEEDED} are needed)"
+        )
         return RepeatedSampling(points=number, problem=problem)
     log_t, log_gap = np.log(by_attempts["t"][open_gap]), np.log(gap[open_gap])
     if np.ptp(log_gap) == 0:

@@ -30,31 +30,31 @@ ECL_GOALS = ("ECL50", "ECL80", "ECL90")
 """The lengths at which 50, 80 and 90 % of the puzzles are solved."""
 
 MAIN_TERMS = 5
-RHO_UNIT = 0.45
-FLOOR, CEILING = 0.9, 0.99
+_RHO_UNIT = 0.45
+FLOOR, _CEILING = 0.9, 0.99
 WIGGLE = 0.2
 LENGTHS = (3.0, 0.25, 0.3)
 """How far a curve may leave its line (logits), and over what distance in d, log10 N and rho."""
 
-CURVE_POINTS = 48
-CURVE_REACH = 0.3, 3.125
+_CURVE_POINTS = 48
+_CURVE_REACH = 0.3, 3.125
 """A curve is held from 0.3 times the smallest N of a design to 3.125 times the largest."""
 
 CURVE_D = np.arange(-5, 20.5, 0.5)
-CURVE_RHO = np.linspace(0, 1, 21)
+_CURVE_RHO = np.linspace(0, 1, 21)
 DRAWS = 2000
 LEAST_CHANCE = 1e-12
-MODE_STEPS = 100
-MODE_TOLERANCE = 1e-9
-JITTER = 1e-9
-LEAST_PROPOSALS, LEAST_SHARE, EVIDENCE_PROPOSALS = 1000, 0.05, 400
-STEEP_FALL = 0.4
+_MODE_STEPS = 100
+_MODE_TOLERANCE = 1e-9
+_JITTER = 1e-9
+_LEAST_PROPOSALS, LEAST_SHARE, _EVIDENCE_PROPOSALS = 1000, 0.05, 400
+_STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
-DISPERSED = 0.95
+_DISPERSED = 0.95
 """From this probability on, accuracy varies more from cell to cell than by chance."""
 
-WIDE = 0.5
+_WIDE = 0.5
 """Draws are proposed by half of the answers' precision, so that no tail goes without."""
 
 
@@ -66,7 +66,7 @@ class Link(NamedTuple):
     """
 
     floor: float = FLOOR
-    ceiling: float = CEILING
+    ceiling: float = _CEILING
 
     def bottom(self, d: np.ndarray) -> np.ndarray:
         """Return the accuracy that is left when the load is endless."""
@@ -164,17 +164,17 @@ class Posterior:
         """
         places = np.r_[part, self.cells]
         cells = slice(len(places) - len(self.precision), len(places))
-        normals = standard_normals(count, len(places), seed)
-        apart = normals @ square_root(self.covariance(places, WIDE)).T
+        normals = _standard_normals(count, len(places), seed)
+        apart = normals @ _square_root(self.covariance(places, _WIDE)).T
         logits = self.mean[places] + apart
-        root = np.sqrt(WIDE * self.precision)
+        root = np.sqrt(_WIDE * self.precision)
         K = self.prior_covariance[self.cells, self.cells]
         _, wider = np.linalg.slogdet(np.eye(len(root)) + root[:, None] * K * root)
         weights = (
             np.log(CORRELATIONS[self.correlation])
             + log_likelihood(self.answers, logits[:, cells], self.link, self.correlation)
             - apart[:, cells] @ self.pull
-            + WIDE / 2 * apart[:, cells] ** 2 @ self.precision
+            + _WIDE / 2 * apart[:, cells] ** 2 @ self.precision
             - (self.pull @ K @ self.pull + wider) / 2
         )
         return logits[:, : cells.start], weights
@@ -200,7 +200,7 @@ class Belief:
     def shares(self) -> np.ndarray:
         """The probability of each posterior."""
         somewhere = slice(0, 1)
-        proposed = [p.propose(somewhere, EVIDENCE_PROPOSALS, 0)[1] for p in self.posteriors]
+        proposed = [p.propose(somewhere, _EVIDENCE_PROPOSALS, 0)[1] for p in self.posteriors]
         return softmax([logsumexp(weights) for weights in proposed])
 
     @property
@@ -212,7 +212,7 @@ class Belief:
     def correlation(self) -> float:
         """The mean correlation of answers to one cell; 0 where there need be none."""
         correlations = np.array([posterior.correlation for posterior in self.posteriors])
-        known = self.shares[correlations > 0].sum() > DISPERSED
+        known = self.shares[correlations > 0].sum() > _DISPERSED
         return float(self.shares @ correlations) if known else 0.0
 
     def draw(
@@ -224,7 +224,7 @@ class Belief:
         """
         d, columns = self.posteriors[0].loads[part, 0], []
         for posterior, share in zip(self.posteriors, self.shares, strict=True):
-            proposals = 2 * int(max(count, LEAST_PROPOSALS) * max(share, LEAST_SHARE) / 2)
+            proposals = 2 * int(max(count, _LEAST_PROPOSALS) * max(share, LEAST_SHARE) / 2)
             logits, weights = posterior.propose(part, proposals, seed)
             link, weights = posterior.link, weights - np.log(proposals)
             columns.append((link.accuracy(logits, d), link.slope(logits, d), weights))
@@ -286,11 +286,11 @@ def make_loads(d: float | np.ndarray, N: float | np.ndarray, rho: float | np.nda
 def line_terms(loads: np.ndarray) -> np.ndarray:
     """Return the nine terms of the line at each load, in the order of `COEFFICIENTS`."""
     d, x = loads[:, 0] - PAPER_MEANS.d, loads[:, 1] - PAPER_MEANS.log10_N
-    u = (loads[:, 2] - PAPER_MEANS.rho) / RHO_UNIT
+    u = (loads[:, 2] - PAPER_MEANS.rho) / _RHO_UNIT
     return np.column_stack([np.ones_like(d), d, x, u, u**2, d * x, d * u, x * u, d * x * u])
 
 
-def smooth_covariance(loads: np.ndarray) -> np.ndarray:
+def _smooth_covariance(loads: np.ndarray) -> np.ndarray:
     """Return the covariance by which curves leave their lines: a Gaussian process a load."""
     return WIGGLE**2 * sum(
         np.exp(-0.5 * ((loads[:, [axis]] - loads[:, axis]) / length) ** 2)
@@ -298,7 +298,7 @@ def smooth_covariance(loads: np.ndarray) -> np.ndarray:
     )
 
 
-def find_posterior(
+def _find_posterior(
     answers: Answers,
     loads: np.ndarray,
     line: Line,
@@ -314,7 +314,7 @@ def find_posterior(
     """
     loads = np.concatenate([loads, answers.loads])
     terms = line_terms(loads)
-    smooth = smooth_covariance(loads) if smooth is None else smooth
+    smooth = _smooth_covariance(loads) if smooth is None else smooth
     mean, K = terms @ line.mean, terms @ line.covariance @ terms.T + smooth
     cells = slice(len(loads) - len(answers.loads), len(loads))
     share = 1 / (1 + (answers.totals - 1) * correlation)
@@ -326,11 +326,11 @@ def find_posterior(
 
 def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return the posteriors of the curve at `loads`, one for each floor and correlation."""
-    smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
+    smooth = _smooth_covariance(np.concatenate([loads, answers.loads]))
     pairs = zip(prior, LINKS, strict=True)
     return Belief(
         tuple(
-            find_posterior(answers, loads, *pair, smooth, correlation)
+            _find_posterior(answers, loads, *pair, smooth, correlation)
             for pair in pairs
             for correlation in CORRELATIONS
         )
@@ -365,7 +365,7 @@ def _find_mode(
 
     a = np.zeros_like(mean)
     here = height(a)
-    for _ in range(MODE_STEPS):
+    for _ in range(_MODE_STEPS):
         logit = mean + K @ a
         p, slope = link.accuracy(logit, d), link.slope(logit, d)
         variance = np.maximum(p * (1 - p), LEAST_CHANCE)
@@ -378,15 +378,15 @@ def _find_mode(
         while (here := height(a + size * step)) < before and size > 1e-6:
             size /= 2
         a = a + size * step
-        if here - before < MODE_TOLERANCE:
+        if here - before < _MODE_TOLERANCE:
             break
     return a, precision
 
 
-def square_root(covariance: np.ndarray) -> np.ndarray:
+def _square_root(covariance: np.ndarray) -> np.ndarray:
     """Return a lower triangle L with L L' = covariance, which rounding may leave semidefinite."""
     scale = np.diag(covariance).max()
-    jitter = JITTER
+    jitter = _JITTER
     while True:
         try:
             return cholesky(covariance + jitter * scale * np.eye(len(covariance)), lower=True)
@@ -396,20 +396,20 @@ def square_root(covariance: np.ndarray) -> np.ndarray:
 
 def curve_N(N: tuple[int, int]) -> np.ndarray:
     """Return the N at which a curve is held, for a range of N of puzzles."""
-    return np.geomspace(CURVE_REACH[0] * N[0], CURVE_REACH[1] * N[1], CURVE_POINTS)
+    return np.geomspace(_CURVE_REACH[0] * N[0], _CURVE_REACH[1] * N[1], _CURVE_POINTS)
 
 
 def curve_loads(N: tuple[int, int], at: LoadMeans = PAPER_MEANS) -> np.ndarray:
     """Return the loads of the three curves through those of `at`: over N, over d, over rho."""
     d, mean_N, rho = at.d, 10**at.log10_N, at.rho
-    axes = (d, curve_N(N), rho), (CURVE_D, mean_N, rho), (d, mean_N, CURVE_RHO)
+    axes = (d, curve_N(N), rho), (CURVE_D, mean_N, rho), (d, mean_N, _CURVE_RHO)
     return np.concatenate([make_loads(*axis) for axis in axes])
 
 
-OVER_N = slice(0, CURVE_POINTS)
-OVER_D = slice(CURVE_POINTS, CURVE_POINTS + len(CURVE_D))
-OVER_RHO = slice(OVER_D.stop, OVER_D.stop + len(CURVE_RHO))
-CURVES = OVER_N, OVER_D, OVER_RHO
+OVER_N = slice(0, _CURVE_POINTS)
+OVER_D = slice(_CURVE_POINTS, _CURVE_POINTS + len(CURVE_D))
+_OVER_RHO = slice(OVER_D.stop, OVER_D.stop + len(_CURVE_RHO))
+_CURVES = OVER_N, OVER_D, _OVER_RHO
 
 
 def last_crossing(load: np.ndarray, accuracy: np.ndarray, level: float = 0.5) -> np.ndarray:
@@ -455,7 +455,7 @@ def count_answers(frame: Mapping[str, Sequence[float]] | pd.DataFrame) -> Answer
 
 
 @lru_cache(maxsize=16)
-def standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.ndarray:
+def _standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.ndarray:
     """Return standard normals in mirrored pairs, one row per draw, a function of the arguments."""
     half = np.random.default_rng(seed).standard_normal((draws // 2, size))
     return np.concatenate([half, -half])
@@ -487,11 +487,11 @@ def describe_capacity(
     `at` are the loads at which the others are held. Flags and the reason to stop are the caller's.
     """
     belief = believe(answers, curve_loads(N, at), prior)
-    over_N, over_d, over_rho = map(belief.curve, CURVES)
+    over_N, over_d, over_rho = map(belief.curve, _CURVES)
     ECL: dict[str, Any] = {
         goal: _threshold(find_ECL(goal, over_N, answers, N), N, "N", goal) for goal in ECL_GOALS
     }
-    crossing, NT50 = ECL["ECL50"], largest_root(CURVE_RHO, over_rho)
+    crossing, NT50 = ECL["ECL50"], largest_root(_CURVE_RHO, over_rho)
     share = float(np.mean(~np.isnan(NT50)))
     x, value = np.log10(curve_N(N)), crossing.value
     slopes = np.gradient(belief.best.mean[OVER_N], x)
@@ -504,9 +504,9 @@ def describe_capacity(
         half_width=half_width(crossing.low, crossing.high),
         over_N=_band(curve_N(N), over_N),
         over_d=_band(CURVE_D, over_d),
-        over_rho=_band(CURVE_RHO, over_rho),
+        over_rho=_band(_CURVE_RHO, over_rho),
         slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
-        glm_ECL50=glm_crossing(answers, at),
+        glm_ECL50=_glm_crossing(answers, at),
         correlation=belief.correlation,
         asked_N=N,
         asked_d=d,
@@ -514,14 +514,14 @@ def describe_capacity(
     )
 
 
-def glm_crossing(answers: Answers, at: LoadMeans = PAPER_MEANS) -> float:
+def _glm_crossing(answers: Answers, at: LoadMeans = PAPER_MEANS) -> float:
     """Return the ECL50 of the paper's plain GLM of these answers, under a wide prior.
 
     Infinite where accuracy does not fall with N.
     """
     wide, main = vague_line(), np.arange(len(COEFFICIENTS)) < MAIN_TERMS
     plain = Line(wide.mean, wide.covariance * np.diag(main))
-    found = find_posterior(answers, answers.loads[:0], plain, Link(0, 1), smooth=0.0)
+    found = _find_posterior(answers, answers.loads[:0], plain, Link(0, 1), smooth=0.0)
     line = plain.mean + plain.covariance @ line_terms(answers.loads).T @ found.pull
     (level,), slope = line_terms(make_loads(at.d, 10**PAPER_MEANS.log10_N, at.rho)) @ line, line[2]
     if slope >= 0:
@@ -557,7 +557,7 @@ def widen(crossing: Interval, answers: Answers) -> Interval:
     before, after = (
         answers.successes[x == end].sum() / answers.totals[x == end].sum() for end in ends
     )
-    if before - after < STEEP_FALL:
+    if before - after < _STEEP_FALL:
         return crossing
     low, high = map(float, 10**ends)
     return Interval(value, min(crossing.low, low), max(crossing.high, high))
@@ -583,8 +583,8 @@ def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> 
         return Threshold(status=f"always {'above' if above else 'below'} 50 %", note=note)
     crossing = draws[~np.isnan(draws)]
     low, high = percentiles(crossing)
-    middle = int(np.abs(CURVE_RHO - np.median(crossing)).argmin())
-    around = accuracy[:, [max(middle - 1, 0), min(middle + 1, len(CURVE_RHO) - 1)]].mean(axis=0)
+    middle = int(np.abs(_CURVE_RHO - np.median(crossing)).argmin())
+    around = accuracy[:, [max(middle - 1, 0), min(middle + 1, len(_CURVE_RHO) - 1)]].mean(axis=0)
     rising = bool(around[1] > around[0])
     ends = float(np.median(crossing)), float(low), float(high)
     return Threshold(*ends, "posterior draws", "crossing", rising, note)

@@ -36,12 +36,12 @@ from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.cogniload.traces import clean_trace
 
-MEAN_D, OTHER_D = 5, 6
+MEAN_D, _OTHER_D = 5, 6
 """Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
 
-ASKED_D, MOST_D = (1, 10), 12
+ASKED_D, _MOST_D = (1, 10), 12
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
-LEAST_RATIO, FEWEST_N = 1.2, 20
+_LEAST_RATIO, _FEWEST_N = 1.2, 20
 """N are asked in such steps, but for 20 N at least."""
 
 FITTED = 20, 80
@@ -49,17 +49,17 @@ FITTED = 20, 80
 
 MAX_SEED = 2**63 - 1
 
-PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
+_PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
 AXES = ("d", "N", "rho")
-PROBE_SHARE = 0.06
-DESIGN_DRAWS = 64
-WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
+_PROBE_SHARE = 0.06
+_DESIGN_DRAWS = 64
+_WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
 """Of the thresholds along each load for a goal along N; for ID50, N and d change places."""
 
-CROSSINGS_APART = 0.10
-SMOOTHED, FLAT = 3, 0.25
+_CROSSINGS_APART = 0.10
+_SMOOTHED, FLAT = 3, 0.25
 SURPRISE = 0.01
-GUESSED = 0.05
+_GUESSED = 0.05
 """Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0
 """Failures count as near an ECL within a factor of 2; what is 4 times shorter is easy."""
@@ -85,7 +85,7 @@ class Candidate(NamedTuple):
     @property
     def cells(self) -> tuple[tuple[int, int, float], ...]:
         """Its own cell, or those of the two d that average to the mean."""
-        of_d = (self.d,) if self.d == int(self.d) else (MEAN_D, OTHER_D)
+        of_d = (self.d,) if self.d == int(self.d) else (MEAN_D, _OTHER_D)
         return tuple((int(d), self.N, self.rho) for d in of_d)
 
 
@@ -100,7 +100,7 @@ def make_candidates(
     They are about 20 N from the smallest to the largest in equal ratios, or more where these would
     be large, every d, and rho from 5 to 95 %.
     """
-    count = max(FEWEST_N, round(np.log(N[1] / N[0]) / np.log(LEAST_RATIO)))
+    count = max(_FEWEST_N, round(np.log(N[1] / N[0]) / np.log(_LEAST_RATIO)))
     statements = sorted({round(n) for n in np.geomspace(*N, count)})
     held_d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
     every = (
@@ -143,7 +143,7 @@ class AdaptiveDesign(design.Design):
     ) -> None:
         self.seed = check_integer("seed", seed, low=0, high=MAX_SEED)
         own = "d" if goal == "ID50" else "N"
-        self.d: tuple[int, int] = design.check_range("d", d, MOST_D)
+        self.d: tuple[int, int] = design.check_range("d", d, _MOST_D)
         around = self.d[0] <= PAPER_MEANS.d <= self.d[1]
         if own == "N" and not around:
             at = {"d": sum(self.d) // 2, **(at or {})}
@@ -183,7 +183,7 @@ class AdaptiveDesign(design.Design):
         return replace(PAPER_MEANS, **dict(held[name] for name in at))
 
     def _check(self, puzzle: Puzzle) -> Puzzle:
-        d = check_integer("d", puzzle.d, low=1, high=MOST_D)
+        d = check_integer("d", puzzle.d, low=1, high=_MOST_D)
         N = check_integer("N", puzzle.N, low=1, high=design.MAX_N)
         if not (isinstance(puzzle.rho, Real) and 0 < puzzle.rho <= 100):
             raise ValueError(
@@ -220,13 +220,13 @@ class AdaptiveDesign(design.Design):
             return _pilot([place.axis for place in self.candidates], size)
         end = len(self.loads)
         asked = slice(end - len(self.candidates), end)
-        accuracy, slope = belief.draw(slice(0, end), DESIGN_DRAWS, (self.seed, known))
+        accuracy, slope = belief.draw(slice(0, end), _DESIGN_DRAWS, (self.seed, known))
         information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[asked]
         covariance = belief.best.covariance(np.arange(end))
         counts = np.zeros(len(self.candidates), int)
         on_N = np.flatnonzero([place.axis == "N" for place in self.candidates])
         if len(on_N):
-            counts[on_N[[0, -1]]] = design.spread(round(PROBE_SHARE * size), 2)
+            counts[on_N[[0, -1]]] = design.spread(round(_PROBE_SHARE * size), 2)
         toward = self._goal_gradients(covariance, accuracy, slope) @ covariance[:, asked]
         left = int(size - counts.sum())
         return design.narrow(covariance[asked, asked], toward, 1 / information, counts, left)
@@ -238,8 +238,8 @@ class AdaptiveDesign(design.Design):
 
         The trace of (rows @ covariance @ rows') is the criterion of step 4.
         """
-        other = {"N": WEIGHTS["d"], "d": WEIGHTS["N"]}
-        weights = WEIGHTS | other if self.goal == "ID50" else WEIGHTS
+        other = {"N": _WEIGHTS["d"], "d": _WEIGHTS["N"]}
+        weights = _WEIGHTS | other if self.goal == "ID50" else _WEIGHTS
         rho = np.flatnonzero([place.axis == "rho" for place in self.candidates])
         places = len(covariance) - len(self.candidates) + rho
         shown = np.zeros((len(rho), len(covariance)))
@@ -297,7 +297,7 @@ class AdaptiveDesign(design.Design):
         ]
         where = goal if inside else f"N = {at:g}, the nearest to {goal},"
         yield from design.question_cut(near, where)
-        bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(CROSSINGS_APART)
+        bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(_CROSSINGS_APART)
         if bends and goal == "ECL50":
             yield (
                 "accuracy does not follow a line in logits: where half are solved, the curve holds "
@@ -308,7 +308,7 @@ class AdaptiveDesign(design.Design):
         right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
         d = np.array([puzzle.d for puzzle in self.told])
         chance = float(curve.Link(floor=1).bottom(d).mean())
-        if binom.sf(right - 1, count, chance) > GUESSED:
+        if binom.sf(right - 1, count, chance) > _GUESSED:
             yield (
                 f"{right} of {count} puzzles are solved, which is not above chance: guesses would "
                 f"solve {100 * chance:.1f} %"
@@ -343,7 +343,7 @@ def _pilot(axes: list[str], size: int) -> np.ndarray:
     """Return how many puzzles of each candidate the pilot has, spread evenly on each axis."""
     left, counts = size, []
     for axis, members in groupby(axes):
-        share = left if axis == axes[-1] else round(size * PILOT_SHARES[axis])
+        share = left if axis == axes[-1] else round(size * _PILOT_SHARES[axis])
         counts.append(design.spread(share, len(list(members))))
         left -= share
     return np.concatenate(counts)
@@ -361,7 +361,7 @@ def _crossing_gradients(
     crossing = np.clip(curve.last_crossing(load, along, level), load[0], load[-1])
     left = np.clip(np.searchsorted(load, crossing, side="right") - 1, 0, len(load) - 2)
     share = (crossing - load[left]) / (load[left + 1] - load[left])
-    before, after = np.maximum(left - SMOOTHED, 0), np.minimum(left + 1 + SMOOTHED, len(load) - 1)
+    before, after = np.maximum(left - _SMOOTHED, 0), np.minimum(left + 1 + _SMOOTHED, len(load) - 1)
     rows = np.arange(len(along))
     fall = np.abs(along[rows, before] - along[rows, after]) / (load[after] - load[before])
     # A draw that is nearly flat would outweigh all others.
@@ -413,7 +413,7 @@ def estimate_capacity(
     return replace(capacity, flags=tuple(_question_cells(capacity)))
 
 
-def longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budget: int) -> int:
+def _longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budget: int) -> int:
     """Return the N of the longest puzzle whose prompt and clean trace fit a budget, in two digits.
 
     By the wordiest of some English puzzles of two lengths, at the loads that a design holds; tokens
@@ -432,7 +432,7 @@ def longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budge
 
 CAPACITY = {
     BENCHMARK.name: design.Adaptive(
-        ("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign, holds=True, fit=longest_that_fits
+        ("d", "N", "rho"), AdaptiveDesign.GOALS, AdaptiveDesign, holds=True, fit=_longest_that_fits
     )
 }
 """CogniLoad's adaptive design, by the benchmark's name."""

@@ -37,7 +37,7 @@ UNCOVERED = "its puzzles do not cover the paper's loads"
 ENOUGH = 20
 """Responses at a value of a load from which its accuracy is judged: fewer miss by chance alone."""
 
-COVERED = 0.5
+_COVERED = 0.5
 """The least share of a grid's cells that counts as the grid."""
 
 SOLVED = 1e-6
@@ -160,7 +160,7 @@ def covers_grid(cells: pd.DataFrame) -> bool:
     The paper's thresholds are a projection of a whole grid: cells on axes alone have none.
     """
     levels = [cells[load].nunique() for load in ("d", "N", "rho")]
-    return len(cells) >= COVERED * math.prod(levels)
+    return len(cells) >= _COVERED * math.prod(levels)
 
 
 def covers_paper(cells: pd.DataFrame) -> bool:

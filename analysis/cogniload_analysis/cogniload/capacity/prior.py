@@ -20,8 +20,8 @@ from cogniload_gen.checks import check_choice
 
 FILE = "cogniload_prior.csv"
 DECIMALS = 4
-SHRINKAGE = 0.3
-INFLATION = 2.0
+_SHRINKAGE = 0.3
+_INFLATION = 2.0
 
 
 def refit_models() -> pd.DataFrame:
@@ -65,7 +65,7 @@ def published_prior(without: Collection[str] = ()) -> Prior:
 def _widen(covariance: np.ndarray) -> np.ndarray:
     """Return a covariance shrunk to its diagonal and inflated."""
     diagonal = np.diag(np.diag(covariance))
-    return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
+    return _INFLATION * ((1 - _SHRINKAGE) * covariance + _SHRINKAGE * diagonal)
 
 
 NAMED = {"published": published_prior, "vague": lambda: (curve.vague_line(),) * len(LINKS)}

@@ -14,8 +14,8 @@ from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.display.figures import FAINT, Figure, Panel
 
-N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
-MOST_TICKS = 7
+_N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+_MOST_TICKS = 7
 
 
 def find_runs(responses: Mapping[str, pd.DataFrame]) -> dict[str, AdaptiveRun]:
@@ -64,7 +64,7 @@ def _finish_N(axes: Any, level: pd.Series) -> None:
     _mark_half(axes)
     if len(level):
         axes.set_xscale("log")
-        ticks = [tick for tick in N_TICKS if level.min() <= tick <= level.max()]
-        ticks = ticks if len(ticks) < MOST_TICKS else ticks[::2]
+        ticks = [tick for tick in _N_TICKS if level.min() <= tick <= level.max()]
+        ticks = ticks if len(ticks) < _MOST_TICKS else ticks[::2]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()

@@ -44,7 +44,7 @@ def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:
         right, attempts = by_puzzle.sum().tolist(), by_puzzle.size().tolist()
         if min(attempts) == 1:
             continue
-        wrong = count_wrong(mine)
+        wrong = _count_wrong(mine)
         for k in stats.numbers_of_attempts(min(attempts)):
             majority = [
                 stats.chance_of_majority(n, others, of - n - sum(others), k) if wrong else np.nan
@@ -59,7 +59,7 @@ def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def count_wrong(frame: pd.DataFrame) -> list[list[int]] | None:
+def _count_wrong(frame: pd.DataFrame) -> list[list[int]] | None:
     """Return the counts of each puzzle's wrong answers; None where one of them is unknown."""
     wrong = frame[~frame["correct"].astype(bool)]
     if "answer" not in frame or wrong["answer"].isna().any():

@@ -25,7 +25,7 @@ PUBLISHED = {
 }
 
 # The models that section 4.2 names for its failure modes.
-NAMED_MODELS = ("Llama-3.1-70B-Instruct", "GPT-4o-mini-2024-07-18", "Mistral-Large-Instruct-2407")
+_NAMED_MODELS = ("Llama-3.1-70B-Instruct", "GPT-4o-mini-2024-07-18", "Mistral-Large-Instruct-2407")
 
 
 def published_section(fits: pd.DataFrame) -> list[Section]:
@@ -100,7 +100,7 @@ def draw_by_context(fits: pd.DataFrame) -> list[Figure]:
             series.append(Series(model + f", {noise}" * noises, rows["context"], value, low, high))
         series += [
             Series(f"{model} (published)", rows["context"], scale * rows[name], faint=True)
-            for model in NAMED_MODELS * (suite == "symbolic")
+            for model in _NAMED_MODELS * (suite == "symbolic")
             for rows in [published[published["model"] == model]]
         ]
         contexts = sorted({float(context) for line in series for context in line.x})

@@ -13,7 +13,7 @@ from cogniload_analysis.factor import decay, loads
 from cogniload_analysis.stats import wilson_interval
 
 Decays = Mapping[decay.Condition, decay.ComplexityDecay]
-TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+_TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 
 def fit_decays(frame: pd.DataFrame, method: decay.Method = "likelihood") -> Decays:
@@ -43,17 +43,17 @@ def decay_table(decays: Decays, least_squares: Decays) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def mark_n_eff(n_eff: float, cdo: float) -> str:
+def _mark_n_eff(n_eff: float, cdo: float) -> str:
     """Set an N_eff, with a dagger if it has no meaning, as the paper prints it all the same."""
     return tb.set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
 
 
-def percent_of_fit(share: float, cdf: float) -> str:
+def _percent_of_fit(share: float, cdf: float) -> str:
     """Set a share that a fit knows in percent; a dash where there is no fit."""
     return tb.MISSING if math.isnan(cdf) else tb.percent(share)
 
 
-N_EFF: tb.Columns = {"N_eff, CDO": ("Neff", mark_n_eff)}
+N_EFF: tb.Columns = {"N_eff, CDO": ("Neff", _mark_n_eff)}
 
 
 def tabulate_fits(fits: pd.DataFrame) -> tb.Table:
@@ -79,11 +79,11 @@ def tabulate_fits(fits: pd.DataFrame) -> tb.Table:
                 "Window",
                 lambda first, last: tb.MISSING if math.isnan(first) else f"{first:g}–{last:g}",
             ),
-            "floor, CDF": ("Floor [%]", percent_of_fit),
-            "lapses, CDF": ("Lapses [%]", percent_of_fit),
+            "floor, CDF": ("Floor [%]", _percent_of_fit),
+            "lapses, CDF": ("Lapses [%]", _percent_of_fit),
             "paper_CDF": ("CDF, LS", tb.number(4)),
             "paper_CDO": ("CDO, LS", tb.number(3)),
-            "paper_N_eff, paper_CDO": ("Neff, LS", mark_n_eff),
+            "paper_N_eff, paper_CDO": ("Neff, LS", _mark_n_eff),
             "problem, note": ("Note", lambda problem, note: tb.text(problem) or tb.text(note)),
         },
     )
@@ -118,7 +118,7 @@ def draw_model(decays: Decays, name: str) -> figures.Figure:
     model, suite = next(iter(decays))[:2]
     labels = {condition: f"context {loads.label_context(*condition[2:])}" for condition in decays}
     caption = f"Accuracy of {model} by N ({suite} suite), by context; and the fits."
-    panels = [accuracy_panel(decays, labels), log_panel(decays, labels)]
+    panels = [accuracy_panel(decays, labels), _log_panel(decays, labels)]
     return figures.Figure(name, caption, panels)
 
 
@@ -130,7 +130,7 @@ def draw_suite(suite: str, decays: Decays) -> figures.Figure:
     fits = dict(sorted(shortest.values(), key=lambda pair: pair[0]))
     models = {condition: condition[0] for condition in fits}
     caption = f"Models at their shortest context ({suite} suite): accuracy by N, and the fits."
-    panels = [accuracy_panel(fits, models), log_panel(fits, models)]
+    panels = [accuracy_panel(fits, models), _log_panel(fits, models)]
     return figures.Figure(f"factor_{suite}_models", caption, panels)
 
 
@@ -149,7 +149,7 @@ def accuracy_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> fig
     return figures.Panel(series, loads.COMPLEXITY[next(iter(decays))[1]], "Accuracy", finish=finish)
 
 
-def log_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
+def _log_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
     """Return the panel of the fitted accuracies, on a logarithmic axis, with their lines."""
     series = []
     for condition, fit in decays.items():
@@ -163,7 +163,7 @@ def log_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.
     def finish(axes: Any) -> None:
         figures.set_whole(axes)
         axes.set_yscale("log")
-        ticks = [tick for tick in TICKS if tick >= lowest]
+        ticks = [tick for tick in _TICKS if tick >= lowest]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
         axes.set(xlim=(tested.min() - 1, tested.max() + 1), ylim=(0.9 * lowest, 1.1))
