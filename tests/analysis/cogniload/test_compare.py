@@ -13,12 +13,9 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison, published_table
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import expected_accuracies
 from cogniload_analysis.cogniload.glm import TERMS, fit_load_glm
-from cogniload_analysis.cogniload.plan import (
-    count_puzzles,
-    expected_accuracies,
-    lower_accuracies,
-)
+from cogniload_analysis.cogniload.plan import count_puzzles, lower_accuracies
 from cogniload_analysis.cogniload.threshold_differences import (
     compare_thresholds,
 )
