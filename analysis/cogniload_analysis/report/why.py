@@ -27,11 +27,11 @@ CHANGES = {
 }  # fmt: skip
 """The changes in words (docs/twins.md)."""
 
-_EFFECTS_CAPTION = (
+EFFECTS_CAPTION = (
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
     "percentage points, with 95 % intervals. “Against” names what it is compared with."
 )
-_EFFECTS: tb.Columns = {
+EFFECTS: tb.Columns = {
     **tb.MODEL,
     "of": "Puzzles that",
     "change": ("Change", lambda change: str(CHANGES.get(change, change))),
@@ -45,13 +45,13 @@ _EFFECTS: tb.Columns = {
 }
 
 
-_REPAIRS_CAPTION = (
+REPAIRS_CAPTION = (
     "What is solved from a response's own text, cut behind its first wrong step (kept, corrected) "
     "or before it (redrawn), or behind a right step (kept, or planted with an error), with 95 % "
     "intervals of paired differences."
 )
-_REPAIRS: tb.Columns = {
-    **{name: it for name, it in _EFFECTS.items() if name not in tb.P_VALUES},
+REPAIRS: tb.Columns = {
+    **{name: it for name, it in EFFECTS.items() if name not in tb.P_VALUES},
     "share": ("Solved [%]", tb.percent),
     "depth": "Step in",
 }
@@ -71,14 +71,14 @@ def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
     for number, (name, (rows, why)) in enumerate(explained.items(), start=1):
         effects.append(why.effects.assign(model=name))
         figure = f"{analysis.prefix}why_{name_file(number, name)}"
-        content: list[Content] = [why.verdict, _draw_effects(name, why.effects, figure)]
+        content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
         if cure := show_cure(rows, why, analysis):
             content.append(Section("A failure, and the twin that was solved", cure, folded=True))
         parts.append(Section(name, content))
     if not parts:
         return []
     every = pd.concat(effects, ignore_index=True)
-    table = tb.Table(f"{analysis.prefix}why", every, _EFFECTS_CAPTION, _EFFECTS)
+    table = tb.Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
     parts.append(Section("The twins in numbers", [table], folded=True))
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
@@ -101,7 +101,7 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     for model, rows in frame.groupby("model", observed=True):
         if repair := explain_repairs(rows):
             name = f"{analysis.prefix}repair_{name_file(len(content), str(model))}"
-            table = tb.Table(name, repair.effects.assign(model=model), _REPAIRS_CAPTION, _REPAIRS)
+            table = tb.Table(name, repair.effects.assign(model=model), REPAIRS_CAPTION, REPAIRS)
             content.append(Section(str(model), [repair.verdict, table]))
     heading = "What the first error does"
     return [Section(heading, content, "repairs", link="Repairs")] if content else []
@@ -117,7 +117,7 @@ def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdic
     ]
 
 
-def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
+def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
     """Draw how many puzzles are solved after each change: of failures, and of solved ones."""
     rows = effects[effects["against"] != twins.TAIL]
     changes = list(dict.fromkeys(rows["change"]))
