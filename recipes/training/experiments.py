@@ -91,17 +91,13 @@ def tokenized_texts(size: Size, split: str, seed: int) -> Iterator[Row]:
     rows = load_dataset("factor", suite="symbolic", split=split, seed=seed, streaming=True)
     admitted = (row for row in rows if is_admitted(row, split, limits))
     chosen = islice(admitted, wanted // len(SCALES) if split.startswith("course") else wanted)
-    while some := list(islice(chosen, 1000)):
-        texts = [as_text(row, seed, names, limits["compare"]) for row in some]
-        prompts, completions = (
-            tokenizer(list(part))["input_ids"] for part in zip(*texts, strict=True)
-        )
-        for prompt, completion in zip(prompts, completions, strict=True):
-            mask = [0] * len(prompt) + [1] * len(completion)
-            yield {"input_ids": prompt + completion, "completion_mask": mask}
+    for row in chosen:
+        prompt, completion = tokenizer(as_text(row, seed, names, limits["compare"]))["input_ids"]
+        mask = [0] * len(prompt) + [1] * len(completion)
+        yield {"input_ids": prompt + completion, "completion_mask": mask}
 
 
-def as_text(row: Row, seed: int, names: int, compare: bool) -> tuple[str, str]:
+def as_text(row: Row, seed: int, names: int, compare: bool) -> list[str]:
     """Return a puzzle's prompt and solution, its variables named anew among v0, v1, ... in order.
 
     With `compare`, each line of the solution ends in ": yes" if its value is the question's, else
@@ -114,8 +110,7 @@ def as_text(row: Row, seed: int, names: int, compare: bool) -> tuple[str, str]:
         verdicts = {True: ": yes", False: ": no"}
         lines = [f"{line}{verdicts[int(line.split()[-1]) == row['target']]}" for line in lines]
     texts = as_prompt(row), "\n".join([*lines, conclusion]) + END
-    prompt, solution = (VARIABLE.sub(lambda v: f"v{drawn[int(v[1])]}", text) for text in texts)
-    return prompt, solution
+    return [VARIABLE.sub(lambda v: f"v{drawn[int(v[1])]}", text) for text in texts]
 
 
 def is_admitted(row: Row, split: str, limits: dict[str, int]) -> bool:
@@ -234,13 +229,9 @@ def train(run: Run, name: str) -> Path:
 
 def last_checkpoint(folder: Path) -> str | None:
     """Return the last checkpoint that was written to its end: the trainer's state comes last."""
-    whole = []
-    for state in folder.glob("checkpoint-*/trainer_state.json"):
-        try:
-            whole.append((json.loads(state.read_text("utf-8"))["global_step"], str(state.parent)))
-        except ValueError:
-            continue
-    return max(whole)[1] if whole else None
+    states = folder.glob("checkpoint-*/trainer_state.json")
+    whole = [str(state.parent) for state in states if state.read_text("utf-8").endswith("}\n")]
+    return max(whole, key=lambda name: int(name.rpartition("-")[2]), default=None)
 
 
 # --- Answers and fits ------------------------------------------------------------------------
@@ -273,9 +264,8 @@ def answer(
     model = LlamaForCausalLM.from_pretrained(model_folder).to(device).eval()
     set_seed(seed)
     for batch in tqdm(list(batches(rows, tokens_at_once // attempts)), disable=None):
-        prompts = tokenizer(
-            [as_prompt(row) for row in batch], padding=True, return_tensors="pt"
-        ).to(device)
+        texts = [as_prompt(row) for row in batch]
+        prompts = tokenizer(texts, padding=True, return_tensors="pt").to(device)
         written = model.generate(
             **prompts,
             max_new_tokens=solution_tokens(batch[0]["N"]),
@@ -407,15 +397,13 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     several |= {"metavar": "STRATEGY", "help": f"some of the strategies: {', '.join(names)}"}
     parser.add_argument("--only", choices=names, default=list(names), **several)
     options = parser.parse_args()
-    out = options.out
     try:
         size = read_size(options.size)
     except OSError as error:
         parser.error(f"size must be hour, paper, tiny or a YAML file: {error}")
-    kept = out / "size.json"
+    kept = options.out / "size.json"
     if kept.exists() and json.loads(kept.read_text("utf-8")) != size:
-        parser.error(f"{out} holds runs of another size: name another folder")
-    out.mkdir(parents=True, exist_ok=True)
+        parser.error(f"{options.out} holds runs of another size: name another folder")
     with whole_file(kept, force=True) as file:
         file.write_text(json.dumps(size), "utf-8")
-    write([Run(size, out, seed) for seed in options.seeds], options.only)
+    write([Run(size, options.out, seed) for seed in options.seeds], options.only)

@@ -10,7 +10,6 @@ up of any names, numbers and values, with more changes than CogniLoad's have.
 """
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,19 +144,15 @@ class Training:
             torch.optim.Muon(inner, weight_decay=0.0),
             torch.optim.AdamW(other, weight_decay=0.0, betas=(0.9, 0.95)),
         ]
-        self.state: dict[str, Any] = {"step": 0, "few": True, "recalled": None}
-        self.state |= {"N": 3, "tokens": 0}
+        self.parts: list[Any] = [self.model, *self.optimizers]  # whose state a checkpoint keeps
+        self.state: dict[str, Any] = {"step": 0, "few": True, "recalled": None, "N": 3, "tokens": 0}
         self.losses: dict[str, list[float]] = {"few": [], "recall": [], "puzzles": []}
         self.checkpoint = options.out / "checkpoint.pt"
         if self.checkpoint.exists():
             kept = torch.load(self.checkpoint)
             self.state, self.losses = kept["state"], kept["losses"]
-            for part, saved in zip(self.parts(), kept["parts"], strict=True):
+            for part, saved in zip(self.parts, kept["parts"], strict=True):
                 part.load_state_dict(saved)
-
-    def parts(self) -> list[Any]:
-        """Return what has a state that a checkpoint keeps."""
-        return [self.model, *self.optimizers]
 
     def run(self) -> None:
         """Train to the end, saving the model half way through the puzzles, and at the end."""
@@ -167,9 +162,9 @@ class Training:
             self.step(done)
             if self.state["step"] % 200 == 0:
                 self.report()
-                kept = {"state": self.state, "losses": self.losses}
+                parts = [part.state_dict() for part in self.parts]
                 with whole_file(self.checkpoint, force=True) as new:
-                    torch.save(kept | {"parts": [part.state_dict() for part in self.parts()]}, new)
+                    torch.save({"state": self.state, "losses": self.losses, "parts": parts}, new)
         self.save("final")
 
     def puzzle_steps(self) -> int:
@@ -245,9 +240,8 @@ class Training:
     def report(self) -> None:
         """Print how far the training is."""
         means = [f"{kind} {np.mean(kept):.3f}" for kind, kept in self.losses.items() if kept]
-        state = self.state
-        print(f"step {state['step']}, {state['tokens']:,} tokens, N {state['N']}:", *means)
-        sys.stdout.flush()
+        reached = "step {step}, {tokens:,} tokens, N {N}:".format(**self.state)
+        print(reached, *means, flush=True)
 
     def save(self, name: str) -> None:
         """Save the model in float16, with its tokenizer, unless it is there."""
