@@ -34,10 +34,6 @@ class Batch(NamedTuple):
     indices: tuple[int, ...]
     keys: "np.ndarray"
 
-    def part(self, start: int, stop: int) -> "Batch":
-        """Return the puzzles from `start` up to `stop`."""
-        return Batch(self.cells[start:stop], self.indices[start:stop], self.keys[start:stop])
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -95,26 +91,6 @@ class Grid:
             first_index=self.first_index + number * self.index_step,
             index_step=self.index_step * count,
         )
-
-
-def address_columns(selection: Grid, batch: Batch) -> dict[str, list[Any]]:
-    """Return the columns of a batch that tell its addresses: id, the knobs, seed and index."""
-    knobs: tuple[str, ...] = batch.cells[0]._fields
-    prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
-    if selection.language != ENGLISH:
-        prefix += f"-{selection.language}"
-    suffix = "" if selection.twin is None else f"~{selection.twin}"
-    ids = []
-    for cell, index in zip(batch.cells, batch.indices, strict=True):
-        values = (f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True))
-        ids.append("-".join([prefix, *values, f"{index}{suffix}"]))
-    columns = zip(*batch.cells, strict=True)
-    return {
-        "id": ids,
-        **{knob: list(values) for knob, values in zip(knobs, columns, strict=True)},
-        "seed": [selection.seed] * len(ids),
-        "index": list(batch.indices),
-    }
 
 
 def language_of(id: str) -> str:
@@ -200,11 +176,21 @@ class Source:
 def whole_table(
     selection: Grid, batch: Batch, schema: "pa.Schema", columns: Mapping[str, Any]
 ) -> "pa.Table":
-    """Return the table of a batch: `columns` and those that its addresses tell."""
+    """Return the table of a batch: `columns`, and what its addresses tell: id, knobs and draws."""
     import pyarrow as pa
 
     from cogniload_gen.text import arrow
 
-    own = address_columns(selection, batch)
+    knobs: tuple[str, ...] = batch.cells[0]._fields
+    prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
+    if selection.language != ENGLISH:
+        prefix += f"-{selection.language}"
+    suffix = "" if selection.twin is None else f"~{selection.twin}"
+    ids = []
+    for cell, index in zip(batch.cells, batch.indices, strict=True):
+        values = (f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True))
+        ids.append("-".join([prefix, *values, f"{index}{suffix}"]))
+    own = dict(zip(knobs, zip(*batch.cells, strict=True), strict=True))
+    own |= {"id": ids, "seed": [selection.seed] * len(ids), "index": batch.indices}
     made = {name: arrow(own[name]) for name in own.keys() - columns.keys()} | dict(columns)
     return pa.table({name: made[name] for name in schema.names}, schema)

@@ -145,11 +145,6 @@ def with_numbers(language: str, most: int) -> pa.Array:
     return pa.concat_arrays([wording.fragments, numbers])
 
 
-def questions(puzzles: Puzzles) -> pa.Array:
-    """Return the questions of the puzzles."""
-    return phrases(puzzles.layout.language).questions.take(arrow(question_numbers(puzzles)))
-
-
 def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the instruction and, one line per person, the initial state."""
     d, n, count = puzzles.initial_state.shape

@@ -11,13 +11,7 @@ import pyarrow.compute as pc
 from cogniload_gen.checks import check_choice, check_flag
 from cogniload_gen.cogniload.knobs import TRACES
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE
-from cogniload_gen.cogniload.render import (
-    arrange,
-    phrases,
-    questions,
-    render,
-    value_numbers,
-)
+from cogniload_gen.cogniload.render import arrange, phrases, question_numbers, render, value_numbers
 from cogniload_gen.cogniload.simulate import Puzzles, simulate
 from cogniload_gen.cogniload.traces import with_traces
 from cogniload_gen.cogniload.twins import lay_out, make_twins, most_statements
@@ -107,7 +101,8 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
             whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
         columns = dict(zip(whole.column_names, whole.columns, strict=True))
         columns["puzzle"] = render(parts, places)
-        yield whole_table(selection, batch.part(start, stop), schema, columns)
+        made = Batch(*(each[start:stop] for each in batch))
+        yield whole_table(selection, made, schema, columns)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
@@ -116,15 +111,15 @@ def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
     start, needle = puzzles.first_statement, puzzles.statements.needle
     domain = value_numbers(puzzles)[:, question, puzzle]
     final = puzzles.statements.poi_state[start[1:] - 1, question]
-    values = phrases(puzzles.layout.language).values
+    wording = phrases(puzzles.layout.language)
     columns = {
         "needles": arrow(np.add.reduceat(needle, start[:-1], dtype=np.int64)),
-        "question": questions(puzzles),
-        "answer": values.take(arrow(domain[final, puzzle])),
+        "question": wording.questions.take(arrow(question_numbers(puzzles))),
+        "answer": wording.values.take(arrow(domain[final, puzzle])),
         "category": _CATEGORIES.take(arrow(puzzles.categories[question, puzzle])),
         "poi": _NAMES.take(arrow(puzzles.people[puzzles.poi, puzzle])),
         "people": nest(_NAMES, puzzles.people.T),
-        "options": nest(values, domain.T, puzzles.domain_size[question, puzzle]),
+        "options": nest(wording.values, domain.T, puzzles.domain_size[question, puzzle]),
     }
     return columns | whole_state(puzzles) if puzzles.layout.whole_state else columns
 

@@ -45,17 +45,14 @@ def with_traces(source: Source, form: str) -> Source:
     kind = _messages if form == "chat" else pa.string()
     schema = pa.schema([*source.schema, ("prompt", kind), ("completion", kind)])
 
-    def said(role: str, texts: list[str]) -> pa.Array:
-        held: list[Any] = texts
-        if form == "chat":
-            held = [[{"role": role, "content": text}] for text in texts]
-        return pa.array(held, kind)
+    def said(role: str, text: str) -> Any:
+        return [{"role": role, "content": text}] if form == "chat" else text
 
     def make(batch: Batch) -> Iterator[pa.Table]:
         for table in source.make(batch):
             puzzles = table["puzzle"].to_pylist()
-            prompts = [f"{puzzle}\n\n{TRACKING_INSTRUCTION}" for puzzle in puzzles]
-            asked = table.append_column("prompt", said("user", prompts))
-            yield asked.append_column("completion", said("assistant", [*map(clean_trace, puzzles)]))
+            asked = [said("user", f"{puzzle}\n\n{TRACKING_INSTRUCTION}") for puzzle in puzzles]
+            told = [said("assistant", clean_trace(puzzle)) for puzzle in puzzles]
+            yield pa.table([*table.columns, pa.array(asked, kind), pa.array(told, kind)], schema)
 
     return Source(grid, schema, make, source.batch_rows)
