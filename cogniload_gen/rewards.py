@@ -6,7 +6,7 @@ raise, and their time is linear in its length.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cogniload_gen import benchmarks
@@ -85,11 +85,11 @@ def _rewards(
         if isinstance(values, list) and len(values) != len(completions):
             given = f"got {len(values)} for {len(completions)} completions"
             raise ValueError(f"{name} must have a value for each completion, {given}")
+    lists = {name: values for name, values in columns.items() if isinstance(values, list)}
+    rows = (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True))
     return [
-        None
-        if own and all(row.get(name) is None for name in own)
-        else score(response, row, reasoning)
-        for (response, reasoning), row in zip(map(told, completions), rows(columns), strict=True)
+        None if all(row.get(name) is None for name in own) else score(response, row, reasoning)
+        for (response, reasoning), row in zip(map(told, completions), rows, strict=True)
     ]
 
 
@@ -101,13 +101,6 @@ def without_end(response: str) -> str:
         while end and response[end - 1].isspace():
             end -= 1
     return response[:end]
-
-
-def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a trainer's keywords: lists of columns, and things of its own."""
-    lists = {name: values for name, values in columns.items() if isinstance(values, list)}
-    for values in zip(*lists.values(), strict=True):
-        yield dict(zip(lists, values, strict=True))
 
 
 def told(completion: Completion) -> tuple[str, str | None]:

@@ -22,6 +22,10 @@ ROWS = {
 }
 """What lm-evaluation-harness's list of tasks says of each folder."""
 
+FUNCTION = r"!function ([\w.]+)\.(\w+)"
+LINK = r"\[([^]]*)\]\((?!http)[^)]*\)"
+"""A YAML's module and function, and a link within this repository."""
+
 
 def main() -> None:
     """Write every home."""
@@ -47,19 +51,15 @@ def write(path: Path, text: str) -> None:
 
 def write_lm_eval(tasks: Path, benchmark: str) -> None:
     """Write a folder of tasks whose functions stand in its `utils.py`, and its row of the list."""
-    source, function = ROOT / "lm_eval_tasks" / benchmark, r"!function ([\w.]+)\.(\w+)"
-    texts = {path.name: path.read_text("utf-8") for path in sorted(source.glob("*.yaml"))}
-    for name, text in texts.items():
-        write(tasks / benchmark / name, re.sub(function, r"!function utils.\2", text))
-    functions = {found for text in texts.values() for found in re.findall(function, text)}
+    source, functions = ROOT / "lm_eval_tasks" / benchmark, set[tuple[str, str]]()
+    for path in source.glob("*.yaml"):
+        text = path.read_text("utf-8")
+        functions.update(re.findall(FUNCTION, text))
+        write(tasks / benchmark / path.name, re.sub(FUNCTION, r"!function utils.\2", text))
     lines = ['"""The functions of the YAMLs: pip install cogniload[eval] brings them."""\n']
     lines += sorted(f"from {module} import {name} as {name}" for module, name in functions)
     write(tasks / benchmark / "utils.py", "\n".join(lines) + "\n")
-    about = (source / "README.md").read_text("utf-8")
-    about = re.sub(r"\[([^]]*)\]\((?!http)[^)]*\)", r"\1", about)
-    about = about.replace("### Paper", "## Paper")
-    headings = "### Groups, Tags, and Tasks\n\n#### Tasks\n"
-    about = re.sub(r"^### (Tasks|Groups and tasks)\n", headings, about, flags=re.M)
+    about = re.sub(LINK, r"\1", (source / "README.md").read_text("utf-8"))
     checklist = (HERE / "checklist.txt").read_text("utf-8")
     about = about.replace("### Changelog", f"{checklist}\n### Changelog")
     write(tasks / benchmark / "README.md", about)

@@ -62,12 +62,6 @@ def grammar_of(language: str) -> Grammar:
     return Grammar(**patterns, stop=data["stop"], values=forms)
 
 
-def grammar_of_text(text: str) -> Grammar:
-    """Return the patterns of the language that has its mark in a text, English by default."""
-    others = map(grammar_of, LANGUAGES[1:])
-    return next((own for own in others if own.mark.search(text)), grammar_of(LANGUAGES[0]))
-
-
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The answer to a puzzle, what it asks about, and the states that lead there.
@@ -122,7 +116,9 @@ def solve_steps(puzzle_text: str) -> Solution:
     lines = [(i, line.strip()) for i, line in enumerate(puzzle_text.split("\n"), 1) if line.strip()]
     if not lines:
         raise ValueError("line 1: expected a puzzle, got an empty text")
-    own = grammar_of_text(puzzle_text)
+    others = map(grammar_of, LANGUAGES[1:])
+    marked = (each for each in others if each.mark.search(puzzle_text))
+    own = next(marked, grammar_of(LANGUAGES[0]))
     first = next((i for i, (_, text) in enumerate(lines) if NUMBERED.match(text)), len(lines) - 1)
     question_first = NUMBERED.match(lines[-1][1]) and lines[first - 1][1].endswith(("?", "？"))
     question = lines.pop(first - 1 if question_first else -1)

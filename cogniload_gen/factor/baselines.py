@@ -25,12 +25,8 @@ realistic_relations = lru_cache(maxsize=1)(solve.realistic_relations)
 
 def shallow_values(definitions: Mapping[Name, Definition], hops: int) -> dict[Name, int]:
     """Return the values that lie at most `hops` hops deep."""
-    known = {
-        name: definition.constant
-        for name, definition in definitions.items()
-        if not definition.terms
-    }
-    for _ in range(hops):
+    known: dict[Name, int] = {}
+    for _ in range(1 + hops):  # what has no terms is known at first
         known |= {
             name: definition.value(known)
             for name, definition in definitions.items()
@@ -39,16 +35,10 @@ def shallow_values(definitions: Mapping[Name, Definition], hops: int) -> dict[Na
     return known
 
 
-def equal_to(values: Mapping[Name, int], target: int) -> str:
-    """Return the variables that have a value, in order, as the column `answer` lists them."""
-    equal = sorted(name for name, value in values.items() if value == target)
-    return ", ".join(f"v{name}" for name in equal)
-
-
 def look(text: str, hops: int, *, otherwise: str = "none") -> str:
     """Answer the variables at most `hops` hops deep that have the target, if there are any."""
     definitions, target = symbolic_relations(text)
-    return equal_to(shallow_values(definitions, hops), target) or otherwise
+    return solve.equal_to(shallow_values(definitions, hops), target) or otherwise
 
 
 def look_for_asked(text: str, hops: int) -> str:
@@ -62,16 +52,11 @@ def add_up(text: str) -> str:
     return str(sum(shallow_values(realistic_relations(text)[0], 0).values()))
 
 
-def say_none(text: str) -> str:
-    """Answer that no variable has the value."""
-    return "none"
-
-
 SYMBOLIC_BASELINES: dict[str, Baseline] = {
     "grep": partial(look, hops=0, otherwise=""),
     "grep or none": partial(look, hops=0),
     **{name: partial(look, hops=hops) for name, hops in HOPS.items()},
-    "none": say_none,
+    "none": lambda text: "none",
 }
 REALISTIC_BASELINES: dict[str, Baseline] = {
     "sum of the given": add_up,

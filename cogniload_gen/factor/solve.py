@@ -57,9 +57,12 @@ def solve_symbolic(text: str) -> str:
     in a circle.
     """
     definitions, target = symbolic_relations(text)
-    values = evaluate(definitions, definitions)
-    equal = sorted(name for name, value in values.items() if value == target)
-    return ", ".join(f"v{name}" for name in equal) or "none"
+    return equal_to(evaluate(definitions, definitions), target) or "none"
+
+
+def equal_to(values: Mapping[Name, int], target: int) -> str:
+    """Return the variables that have a value, in order, as the column `answer` lists them."""
+    return ", ".join(map(spell, sorted(name for name in values if values[name] == target)))
 
 
 def symbolic_relations(text: str) -> tuple[dict[Name, Definition], int]:
