@@ -43,6 +43,8 @@ class CogniLoad(Benchmark):
     outcomes = Outcome
     step_errors = ERRORS
     owns_text = staticmethod(is_cogniload)
+    solve = staticmethod(solve)
+    reward_steps = staticmethod(step_reward)
 
     def select(self, **parameters: Any) -> Grid:
         """Return the puzzles of some knobs and settings; whole states are scored in English alone.
@@ -91,10 +93,6 @@ class CogniLoad(Benchmark):
             return False
         return "poi" in row or "rho" in row or is_cogniload(str(row.get("puzzle") or ""))
 
-    def solve(self, text: str) -> str:
-        """Return the person's final value."""
-        return solve(text)
-
     def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         """Return a response's score by Appendix D, or that of a question about a whole state."""
         if row.get("category") == STATE:
@@ -118,10 +116,6 @@ class CogniLoad(Benchmark):
         if row.get("category") == STATE:
             return state_reward(response, row)
         return answer_reward(response, row)
-
-    def reward_steps(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the steps."""
-        return step_reward(response, row)
 
 
 BENCHMARK = CogniLoad()

@@ -322,7 +322,5 @@ def draw_statements(
     # Step 4: the values to update to; a hay's are one fewer, as it skips the one that the PoI has
     u = uniform(value_words, domain_size - ~needle)
     return np.concatenate(
-        [[needle, reference, k, m], places.reshape(2 * d, -1), u],
-        dtype=np.uint8,
-        casting="unsafe",
+        [[needle, reference, k, m], places.reshape(2 * d, -1), u], dtype=np.uint8, casting="unsafe"
     )

@@ -20,11 +20,7 @@ EVERY_OTHER = 0x0F0F0F0F0F0F0F0F
 
 
 def valid(
-    match: np.ndarray,
-    after: np.ndarray,
-    poi: np.ndarray,
-    poi_state: np.ndarray,
-    needle: np.ndarray,
+    match: np.ndarray, after: np.ndarray, poi: np.ndarray, poi_state: np.ndarray, needle: np.ndarray
 ) -> np.ndarray:
     """Tell whether each puzzle's statement passes the validation (section 2.1.4, I1 and I2).
 

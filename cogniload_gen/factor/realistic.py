@@ -474,11 +474,7 @@ def templates(kind: str) -> tuple[list[str], list[str], np.ndarray]:
 
 
 def noise_sentences(
-    key: Key,
-    kind: str,
-    pairs: Sequence[tuple[str, str]],
-    tokens: float,
-    token_count: TokenCounter,
+    key: Key, kind: str, pairs: Sequence[tuple[str, str]], tokens: float, token_count: TokenCounter
 ) -> list[str]:
     """Sentences of noise that together come as near to `tokens` as whole sentences can.
 

@@ -5,6 +5,7 @@ makes the rows again from, and what a later push adds its own to.
 """
 
 import json
+from collections import defaultdict
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -48,21 +49,16 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     about = _about(configurations)
     languages = list(dict.fromkeys(puzzles.grid.language for puzzles in configurations))
     translated = {"multilinguality": ["translation"]} if len(languages) > 1 else {}
-    rows = sum(len(puzzles.grid) for puzzles, _ in splits_of(configurations))
+    rows, paths = 0, defaultdict[str, list[dict[str, str]]](list)
+    for puzzles, split in splits_of(configurations):
+        rows += len(puzzles.grid)
+        paths[puzzles.name].append({"split": split, "path": data_files(puzzles, split)})
     data = DatasetCardData(
         **FIXED["metadata"] | {"language": languages} | translated,
         pretty_name=about["name"],
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
         tags=about["tags"],
-        configs=[  # what `datasets` and the Hub's viewer read
-            {
-                "config_name": puzzles.name,
-                "data_files": [
-                    {"split": split, "path": data_files(puzzles, split)} for split in puzzles.splits
-                ],
-            }
-            for puzzles in configurations
-        ],
+        configs=[{"config_name": name, "data_files": own} for name, own in paths.items()],
         puzzles=[puzzles.entry() for puzzles in configurations],
     )
     return DatasetCard.from_template(
@@ -88,11 +84,8 @@ def evaluation(configurations: list[Configuration]) -> dict:
             "id": puzzles.name,
             "config": puzzles.name,
             "split": "test",
-            "field_spec": {
-                "input": "puzzle",
-                "target": "answer",
-                "metadata": ["id", *(knob.name for knob in puzzles.benchmark.knobs)],
-            },
+            "field_spec": FIXED["field_spec"]
+            | {"metadata": ["id", *puzzles.benchmark.cell._fields]},
             "solvers": [{"name": "generate"}],
             "scorers": [puzzles.benchmark.words.get("scorer", {"name": "includes"})],
         }
@@ -100,8 +93,8 @@ def evaluation(configurations: list[Configuration]) -> dict:
         if "test" in puzzles.splits
     ]
     description = f"{about['summary']} {FIXED['nearest_scorer']}"
-    framework = {"evaluation_framework": "inspect-ai"}
-    return {"name": about["name"], "description": description} | framework | {"tasks": tasks}
+    own = {"evaluation_framework": "inspect-ai", "tasks": tasks}
+    return {"name": about["name"], "description": description} | own
 
 
 def read_card(card: Path, source: str) -> list[Configuration]:

@@ -339,12 +339,6 @@ def printed(table: pd.DataFrame, value: str, digits: int) -> list[str]:
     return [text(*pair) for pair in zip(table[value], table[f"{value}_se"], strict=True)]
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """Return a table of texts in Markdown."""
-    lines = [list(table), ["---"] * len(table.columns), *table.to_numpy().tolist()]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
-
-
 def write_values(
     name: str,
     runs: Sequence[Run],
@@ -374,7 +368,9 @@ def write_table(
             frame.to_csv(file, index=False)
     failed = rows[rows["problem"] != ""].groupby("problem", sort=False).size()
     problems = [f"Without a fit, {count} of {len(rows)}: {what}." for what, count in failed.items()]
-    text = "\n\n".join([markdown(texts).rstrip(), *problems])
+    lines = [list(texts), ["---"] * len(texts.columns), *texts.to_numpy().tolist()]
+    markdown = "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    text = "\n\n".join([markdown, *problems])
     with whole_file(out / f"{name}.md", force=True) as file:
         file.write_text(f"{text}\n", "utf-8")
     print(text)
