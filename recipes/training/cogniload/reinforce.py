@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+import yaml
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
@@ -27,20 +28,15 @@ def main() -> None:
     knobs = {"d": options.d, "N": options.N, "rho": [25, 50, 75], "num_puzzles": each}
     puzzles = load_dataset("cogniload", split="train", seed=options.seed, **knobs)
     puzzles = puzzles.map(lambda row: {"prompt": [{"role": "user", "content": row["puzzle"]}]})
+    fixed = yaml.safe_load(Path(__file__).with_name("settings.yaml").read_text("utf-8"))
     settings = GRPOConfig(
         output_dir=str(options.out),
         max_steps=options.steps,
         learning_rate=options.rate,
-        lr_scheduler_type="linear",
         per_device_train_batch_size=options.batch,
-        num_generations=8,
         max_completion_length=options.tokens,
-        reward_weights=[1.0, 1.0],
         seed=options.seed,
-        logging_steps=10,
-        save_steps=100,
-        report_to="none",
-        bf16=False,
+        **fixed["reinforcement"],
     )
     trainer = GRPOTrainer(
         model=AutoModelForCausalLM.from_pretrained(options.model, dtype="float32"),

@@ -15,12 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import yaml
 from entries import END, ENTRIES, NAMES, NUMBERS, PAD, VALUES, make_tokenizer, trace
 from torch.nn.functional import cross_entropy
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.files import whole_file, whole_folder
+
+SETTINGS = yaml.safe_load(Path(__file__).with_name("settings.yaml").read_text("utf-8"))
+LESSONS = SETTINGS["lessons"]
 
 LIMITS = {"few": 0.3, "recall": 0.1, "puzzles": 0.2}
 """The losses below which recall is learnt, first among few entries, and below which N grows."""
@@ -112,23 +116,11 @@ def trace_weights(N: int) -> np.ndarray:
 # --- Training --------------------------------------------------------------------------------
 
 
-def make_model(options: argparse.Namespace) -> LlamaForCausalLM:
+def make_model(seed: int) -> LlamaForCausalLM:
     """Return a new model."""
-    config = LlamaConfig(
-        vocab_size=len(ENTRIES),
-        hidden_size=options.width,
-        intermediate_size=2 * options.width,
-        num_hidden_layers=options.layers,
-        num_attention_heads=options.heads,
-        max_position_embeddings=1024,
-        tie_word_embeddings=True,
-        initializer_range=0.05,
-        pad_token_id=ENTRIES[PAD],
-        eos_token_id=ENTRIES[END],
-        bos_token_id=None,
-    )
-    torch.manual_seed(options.seed)
-    return LlamaForCausalLM(config)
+    entries = {"vocab_size": len(ENTRIES), "pad_token_id": ENTRIES[PAD]}
+    torch.manual_seed(seed)
+    return LlamaForCausalLM(LlamaConfig(**entries, eos_token_id=ENTRIES[END], **SETTINGS["model"]))
 
 
 class Training:
@@ -136,7 +128,7 @@ class Training:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.tokenizer = options, make_tokenizer()
-        self.model = make_model(options)
+        self.model = make_model(options.seed)
         embedded = self.model.model.embed_tokens.weight
         inner = [p for p in self.model.parameters() if p.ndim == 2 and p is not embedded]
         other = [p for p in self.model.parameters() if p.ndim == 1 or p is embedded]
@@ -188,7 +180,7 @@ class Training:
         learnt = weights[1:].nonzero()[:, 0]
         places = torch.arange(ids.shape[1] - 1).repeat(len(ids), 1)
         if kind == "puzzles":
-            gaps = rng.integers(self.options.gap + 1, size=(len(ids), 1))
+            gaps = rng.integers(LESSONS["gap"] + 1, size=(len(ids), 1))
             places[:, learnt[0] + 1 :] += torch.from_numpy(gaps)
         seen = torch.ones_like(places)
         inputs = {"input_ids": ids[:, :-1], "position_ids": places, "attention_mask": seen}
@@ -215,10 +207,10 @@ class Training:
                 return "few", recall_lesson(30, FEW, rng)
             return "recall", recall_lesson(30, None, rng)
         lengths = [N, rng.integers(1, N + 1), rng.integers(1, 4), rng.integers(N, 2 * N + 1)]
-        long = 0.1 if N == self.options.most else 0.0
+        long = 0.1 if N == LESSONS["most"] else 0.0
         n = int(rng.choice(lengths, p=(0.5 - long, 0.4, 0.1, long)))
-        count = max(6, self.options.batch // (8 * n + 8))
-        if rng.random() < self.options.made_up:
+        count = max(6, LESSONS["tokens"] // (8 * n + 8))
+        if rng.random() < LESSONS["made_up"]:
             return "puzzles", made_up_lesson(count, n, rng)
         seed, step = self.options.seed, self.state["step"]
         return "puzzles", puzzle_lesson(count, n, seed, step, self.tokenizer)
@@ -234,7 +226,7 @@ class Training:
         if learnt["recall"] and self.state["recalled"] is None:
             self.state["recalled"] = self.state["step"]
         if learnt["puzzles"]:
-            self.state["N"] = min(self.options.most, self.state["N"] * 3 // 2)
+            self.state["N"] = min(LESSONS["most"], self.state["N"] * 3 // 2)
             self.losses["puzzles"].clear()
 
     def report(self) -> None:
@@ -259,16 +251,8 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="folder of the checkpoint and of both models")
     parser.add_argument("--seed", type=int, default=0, help="of the weights and lessons (0)")
     parser.add_argument("--steps", type=int, default=5000, help="lessons once recall is learnt")
-    parser.add_argument("--batch", type=int, default=1600, help="tokens of a lesson of puzzles")
-    parser.add_argument("--most", type=int, default=20, help="the highest N (20)")
-    parser.add_argument("--gap", type=int, default=100, help="most places skipped before a trace")
-    parser.add_argument("--made-up", type=float, default=0.6, help="share of made-up puzzles")
-    parser.add_argument("--width", type=int, default=128)
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--heads", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     Training(options).run()
 
