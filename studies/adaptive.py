@@ -1,7 +1,5 @@
 """How few puzzles an adaptive run needs, and how often its intervals hold the truth.
 
-    python studies/adaptive.py [WORLD ...]
-
 The published models and, of FACTOR, the published decays answer at random. In the first table, the
 paper's GLM is true ("GLM"), a guessing floor and Table 3's interactions are ("FI"), and one in
 twenty answers is lost besides ("lapses"). The second has truths that are unlike the published
@@ -11,7 +9,6 @@ models. The prior always leaves the model itself out. The third has decays as pr
 1 to 39 (the paper has 50), read by the same posterior.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -66,10 +63,9 @@ def at_stop(rows: pd.DataFrame, target: float, least: int, run: Sequence[str]) -
     `needed` is the puzzles to the target, infinite where the run never met it.
     """
     met = (rows["n"] >= least) & (rows["width"] <= target)
-    marked = rows.assign(met=met, order=rows["n"].where(met, -rows["n"]))
-    best_first = marked.sort_values(["met", "order"], ascending=[False, True])
-    found = best_first.groupby(list(run)).head(1).sort_index()
-    return found.assign(needed=found["n"].where(found["met"], float("inf")))
+    last = ~rows.duplicated(list(run), keep="last")
+    rows = rows.assign(met=met, needed=rows["n"].where(met, np.inf))
+    return rows[met | last].groupby(list(run)).head(1)
 
 
 @cache
@@ -119,10 +115,10 @@ def run_model(job: Job) -> list[dict]:
     ]
 
 
-def puzzles(worlds: Sequence[str]) -> Iterator[list[str]]:
+def puzzles() -> Iterator[list[str]]:
     """Yield in how many models the median run meets the target, and what was true at the stop."""
     yield ["world", "models in 700 puzzles", "in 1,000", "held", "bias"]
-    for world in worlds:
+    for world in WORLDS:
         rows = run_all(run_model, [*product(MODELS, [world], range(20))])
         stops = at_stop(rows, TARGET, AdaptiveDesign.STOP_AFTER, ["model", "seed"])
         medians = stops.groupby("model")["needed"].median()
@@ -130,10 +126,10 @@ def puzzles(worlds: Sequence[str]) -> Iterator[list[str]]:
         yield [world, *met, percent(stops["inside"].mean()), bias(stops["error"])]
 
 
-def coverage(worlds: Sequence[str]) -> Iterator[list[str]]:
+def coverage() -> Iterator[list[str]]:
     """Yield what intervals hold in each world, and how many runs have a flag."""
     yield ["truth", "runs", "held", "held or flagged", "bias", "puzzles (median, mean)", "any flag"]
-    for world in worlds:
+    for world in TRUTHS:
         models = ["gemini-2.5-pro"] if world == "steep" else LIKE_PUBLISHED
         runs = 600 if world == "between cells .05" else 200
         jobs = [(models[seed % len(models)], world, seed) for seed in range(runs)]
@@ -190,24 +186,22 @@ def run_decay(job: Job) -> list[dict]:
     ]
 
 
-def decays(worlds: Sequence[str]) -> Iterator[list[str]]:
+def decays() -> Iterator[list[str]]:
     """Yield the runs that met a target, their puzzles, intervals that held, mean error."""
     columns = ("met", "puzzles", "held", "error")
     yield ["world", "target", "adaptive: met", *columns[1:], "grid: met", *columns[1:]]
-    rows = run_all(run_decay, [*product(conditions(), worlds, range(5))])
+    rows = run_all(run_decay, [*product(conditions(), DECAYS, range(5))])
     run = ["design", "condition", "world", "seed"]
-    for target, world in product(TARGETS, worlds):
+    for target, world in product(TARGETS, DECAYS):
         stops = at_stop(rows[rows["world"] == world], target, DecayDesign.STOP_AFTER, run)
         row = [world, f"±{100 * target:g} %"]
         for _, runs in stops.groupby("design"):
-            row += [f"{100 * runs['met'].mean():.0f} %", f"{runs['needed'].median():,.0f}"]
-            row += [f"{100 * runs['inside'].mean():.0f} %"]
-            row += [percent(runs.loc[runs["met"], "error"].mean())]
+            met, held = (f"{100 * runs[name].mean():.0f} %" for name in ("met", "inside"))
+            error = percent(runs.loc[runs["met"], "error"].mean())
+            row += [met, f"{runs['needed'].median():,.0f}", held, error]
         yield row
 
 
 if __name__ == "__main__":
-    tables = ((puzzles, WORLDS), (coverage, TRUTHS), (decays, DECAYS))
-    for table, worlds in tables:
-        if chosen := [world for world in worlds if world in (sys.argv[1:] or worlds)]:
-            print_table(table(chosen))
+    for table in (puzzles, coverage, decays):
+        print_table(table())

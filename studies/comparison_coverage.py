@@ -6,6 +6,7 @@ Takes some hours.
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,9 +32,9 @@ PUZZLES = 10  # in a cell
 ATTEMPTS = (1, 2, 4, 8)
 
 
-def hold(intervals: pd.DataFrame, truth: float) -> float:
+def hold(intervals: Any, truth: float) -> str:
     """Return the share of intervals that hold the truth."""
-    return ((intervals["low"] <= truth) & (truth <= intervals["high"])).mean()
+    return percent(np.mean((intervals.low <= truth) & (truth <= intervals.high)))
 
 
 def paired(simulations: int) -> Iterator[list[str]]:
@@ -50,7 +51,7 @@ def paired(simulations: int) -> Iterator[list[str]]:
                 intervals = compare_pairs((apart > 0).sum(axis=1), (apart < 0).sum(axis=1), puzzles)
             else:
                 intervals = compare_means(apart / attempts)
-            row.append(percent(np.mean((intervals.low <= gap) & (gap <= intervals.high))))
+            row.append(hold(intervals, gap))
         yield row
 
 
@@ -70,7 +71,7 @@ def thresholds(simulations: int) -> Iterator[list[str]]:
         for measure, value in truth.items():
             matches = table[table["measure"] == measure]
             if not np.isnan(value) and len(matches):
-                yield [models, measure, percent(hold(matches, value))]
+                yield [models, measure, hold(matches, value)]
 
 
 def answer(betas: list[np.ndarray], draws: np.random.Generator) -> pd.DataFrame:

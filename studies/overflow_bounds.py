@@ -48,10 +48,8 @@ def coverage() -> Iterator[list[str]]:
         truth, rows = float(betas["ECL50"]), []
         for run in map(simulate, [betas] * SIMULATIONS, range(SIMULATIONS)):
             strict, lenient = run["correct"], run["correct"] | run["cut"]
-            low, high = (
-                wilson_interval(strict.sum(), len(run))[0],
-                wilson_interval(lenient.sum(), len(run))[1],
-            )
+            low, _ = wilson_interval(strict.sum(), len(run))
+            _, high = wilson_interval(lenient.sum(), len(run))
             least, most = find_ECL50(run), find_ECL50(run.assign(correct=lenient))
             row = [run["cut"].mean(), strict.mean(), strict[~run["cut"]].mean()]
             row += [low <= run["whole"].mean() <= high, np.isnan(most.value)]
