@@ -40,10 +40,8 @@ def response_limit(prompt_tokens: int, context_budget: int) -> int:
 def check_context_budget(context_budget: Any) -> int:
     """Return the budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
     if not isinstance(context_budget, int) or context_budget < SMALLEST_BUDGET:
-        raise ValueError(
-            f"context_budget must be an integer of at least {SMALLEST_BUDGET} tokens, "
-            f"got {context_budget!r}"
-        )
+        allowed = f"an integer of at least {SMALLEST_BUDGET} tokens"
+        raise ValueError(f"context_budget must be {allowed}, got {context_budget!r}")
     return context_budget
 
 
@@ -116,9 +114,9 @@ def check_fit(task: str, rows: Sequence[Mapping[str, Any]], shares: Mapping[str,
     unfit = [row for row in rows if shares[row["id"]].response_limit <= 0]
     if unfit:
         longest = max(unfit, key=lambda row: shares[row["id"]].prompt_tokens)
-        budget = longest["context_budget"]
+        id, budget = longest["id"], longest["context_budget"]
         raise ValueError(
-            f"{task}: {len(unfit)} of {len(shares)} documents do not fit: {longest['id']} has "
-            f"{shares[longest['id']].prompt_tokens} prompt tokens, and its context_budget of "
-            f"{budget} must leave {step_of(budget)} for the response"
+            f"{task}: {len(unfit)} of {len(shares)} documents do not fit: {id} has "
+            f"{shares[id].prompt_tokens} prompt tokens, and its context_budget of {budget} must "
+            f"leave {step_of(budget)} for the response"
         )

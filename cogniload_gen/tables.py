@@ -41,9 +41,8 @@ def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
 def table_writer(path: Path, schema: pa.Schema, *, force: bool = False) -> Iterator[Write]:
     """Yield a function that appends a table to a file; errors as `write_puzzles`."""
     if path.suffix not in (".jsonl", ".parquet"):
-        raise ValueError(
-            f"FILE must end in .jsonl or .parquet, or in / for a folder, got {str(path)!r}"
-        )
+        allowed = ".jsonl or .parquet, or in / for a folder"
+        raise ValueError(f"FILE must end in {allowed}, got {str(path)!r}")
     with whole_file(path, force=force) as temporary:
         if path.suffix == ".parquet":
             # for others, who read a page without reading all

@@ -64,11 +64,11 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
     """
     named = tokenizer is None or isinstance(tokenizer, str | PathLike)
     if not named and not (callable(tokenizer) and isinstance(tokenizer, Hashable)):
-        raise ValueError(
-            "tokenizer must be the name or folder of a Hugging Face tokenizer, a callable "
-            "(hashable) from a text to its number of tokens, or None for an estimate, "
-            f"got {brief(tokenizer)}"
+        function = "a callable (hashable) from a text to its number of tokens"
+        allowed = (
+            f"the name or folder of a Hugging Face tokenizer, {function}, or None for an estimate"
         )
+        raise ValueError(f"tokenizer must be {allowed}, got {brief(tokenizer)}")
     return _remembering(cast(Hashable, tokenizer))
 
 

@@ -270,9 +270,8 @@ def about_poi(text: str, history: History) -> AboutPoi | None:
     """Return what a line says of the PoI; None if it does not name them."""
     names = list(history.names.finditer(text))
     ends = [name.start() for name in names[1:]] + [len(text)]
-    parts = [
-        (name.end(), end) for name, end in zip(names, ends, strict=False) if name[0] == history.poi
-    ]
+    both = zip(names, ends, strict=False)
+    parts = [(name.end(), end) for name, end in both if name[0] == history.poi]
     if not parts:
         return None
     words = "\n".join(text[start:end] for start, end in parts)
@@ -284,13 +283,9 @@ def mentioned(words: str, history: History) -> Told:
     """Return the values by category that a text mentions; None where they are several."""
     mentions: Told = {}
     for category in history.states[0]:
-        values = {
-            SPELLINGS[category][spelling]
-            for match in MENTIONS[category].finditer(words)
-            for spelling in match.groups()
-            if spelling
-        }
-        if values:
+        matches = MENTIONS[category].finditer(words)
+        spelt = (spelling for match in matches for spelling in match.groups() if spelling)
+        if values := {SPELLINGS[category][spelling] for spelling in spelt}:
             mentions[category] = values.pop() if len(values) == 1 else None
     return mentions
 

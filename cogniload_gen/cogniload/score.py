@@ -181,13 +181,9 @@ def _judge(
     """Return the outcome (D.5), and the number of the window that decides it; all is folded."""
     if not windows[-1].text:
         return Outcome.WRONG_MAX_CONTEXT, None
-    found = [
-        (
-            check_correct_answer(gold, sentence.text, language),
-            alternative_flag(sentence.text, alternatives, gold, language),
-        )
-        for sentence in windows
-    ]
+    right = [check_correct_answer(gold, text, language) for text, _ in windows]
+    other = [alternative_flag(text, alternatives, gold, language) for text, _ in windows]
+    found = [*zip(right, other, strict=True)]
     for outcomes, decided in ((CORRECT, (True, False)), (WRONG_LOGIC, (False, True))):
         if decided in found:
             window = found.index(decided)
@@ -351,12 +347,8 @@ def value_categories(
 def spellings(values: Iterable[str], language: str = ENGLISH) -> dict[str, str]:
     """Return the value of each accepted spelling, in lowercase."""
     synonyms, values = read_language(language, "synonyms"), set(values)
-    accepted = {
-        term: value
-        for value in values
-        for term in synonyms["spellings"].get(value, "").split("|")
-        if term
-    }
+    listed = {value: synonyms["spellings"].get(value, value) for value in values}
+    accepted = {term: value for value in values for term in listed[value].split("|")}
     meant = synonyms["also"] | accepted | {value: value for value in values}
     return {term.lower(): value for term, value in meant.items() if value in values}
 

@@ -14,7 +14,7 @@ every step.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 
 import numpy as np
@@ -121,16 +121,12 @@ class Puzzles:
     def part(self, start: int, stop: int) -> "Puzzles":
         """The puzzles from `start` up to `stop`."""
         first, last = self.first_statement[[start, stop]]
-        arrays = {
-            name: array[..., start:stop]
-            for name, array in vars(self).items()
-            if name not in {"first_statement", "statements", "layout"}
-        }
-        return Puzzles(
-            **arrays,
+        by_puzzle = vars(self).keys() - {"first_statement", "statements", "layout"}
+        return replace(
+            self,
             first_statement=self.first_statement[start : stop + 1] - first,
             statements=self.statements.take(slice(first, last)),
-            layout=self.layout,
+            **{name: getattr(self, name)[..., start:stop] for name in by_puzzle},
         )
 
 

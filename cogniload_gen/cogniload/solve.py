@@ -181,10 +181,8 @@ def _parse_statement(line: Line, number: int, own: Grammar) -> tuple[State, Stat
         raise _error(line, "conditions joined by ' and ', then updates joined by ' and '")
     middle = sizes.index(2)
     condition, update = clauses[middle]
-    return (
-        _merge([*clauses[:middle], (condition,)], line),
-        _merge([(update,), *clauses[middle + 1 :]], line),
-    )
+    before, after = [*clauses[:middle], (condition,)], [(update,), *clauses[middle + 1 :]]
+    return _merge(before, line), _merge(after, line)
 
 
 def _parse_question(line: Line, own: Grammar) -> tuple[str, str]:

@@ -132,11 +132,8 @@ def whole_state(puzzles: Puzzles) -> dict[str, pa.Array]:
     count, number = len(puzzles.poi), value_numbers(puzzles)
     puzzle, category = np.arange(count), np.arange(len(puzzles.categories))
     final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1]
-    values = arrange(
-        number[final, category, puzzle[:, None]],
-        puzzles.state_place[:, puzzles.poi, puzzle].T,
-        axis=1,
-    )
+    place = puzzles.state_place[:, puzzles.poi, puzzle].T
+    values = arrange(number[final, category, puzzle[:, None]], place, axis=1)
     size = puzzles.domain_size.T[:, :, None]
     options = number.T[np.arange(len(number)) < size]
     ends = offsets(puzzles.domain_size.sum(axis=0))
@@ -156,6 +153,7 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
     words = phrases(puzzles.layout.language).values
     domains = nest(words, number.T.reshape(count * d, -1), puzzles.domain_size.T.reshape(-1))
     initial = number[puzzles.initial_state, category[:, None, None], np.arange(count)]
+    initial_state = nest(words, initial.T.reshape(count * n, d))
     poi_states = number[made.poi_state, category, owner[:, None]]
     statements = pa.StructArray.from_arrays(
         [
@@ -169,9 +167,7 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
     return {
         "categories": nest(_CATEGORIES, puzzles.categories.T),
         "domains": lists(np.arange(count + 1) * d, domains),
-        "initial_state": lists(
-            np.arange(count + 1) * n, nest(words, initial.T.reshape(count * n, d))
-        ),
+        "initial_state": lists(np.arange(count + 1) * n, initial_state),
         "statements": lists(start, statements),
         "poi_states": lists(start, nest(words, poi_states)),
     }
@@ -187,11 +183,8 @@ def settings(
     categories = arrange(puzzles.categories.T[owner], place, axis=1)
     used = np.arange(place.shape[1]) < count[:, None]
     words = phrases(puzzles.layout.language).values
-    pairs = pa.StructArray.from_arrays(
-        [_CATEGORIES.take(arrow(categories[used])), words.take(arrow(values[used]))],
-        names=["category", "value"],
-    )
-    return lists(offsets(count), pairs)
+    parts = _CATEGORIES.take(arrow(categories[used])), words.take(arrow(values[used]))
+    return lists(offsets(count), pa.StructArray.from_arrays(parts, names=["category", "value"]))
 
 
 def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:

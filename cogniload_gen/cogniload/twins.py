@@ -39,16 +39,13 @@ def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
     needle, start = puzzles.statements.needle > 0, puzzles.first_statement
     every = np.ones(len(puzzles.poi), int)
     key = child(keys, 0)
+    renamed = 1 + uniform(child(key, NAMES_DRAW), len(PEOPLE) - 1)
     makers: dict[str, Callable[[], Puzzles]] = {
         "again": lambda: puzzles,
         "needles": lambda: keep(puzzles, needle),
         # as many statements as there are needles
         "tail": lambda: begin(puzzles, np.add.reduceat(~needle, start[:-1], dtype=int)),
-        "names": lambda: replace(
-            puzzles,
-            people=(puzzles.people + 1 + uniform(child(key, NAMES_DRAW), len(PEOPLE) - 1))
-            % len(PEOPLE),
-        ),
+        "names": lambda: replace(puzzles, people=(puzzles.people + renamed) % len(PEOPLE)),
         "question=first": lambda: lay_out(puzzles, question_first=True),
         "question=state": lambda: lay_out(puzzles, whole_state=True),
         "from": lambda: begin(puzzles, number * every),

@@ -356,10 +356,8 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
 
 def prompt(sentences: Sequence[str], question: str) -> str:
     """The whole prompt: the problem, its question and the instruction."""
-    joined = " ".join(sentences)
-    return TEXT["puzzle"].format(
-        sentences=joined, question=question, instruction=TEXT["instruction"]
-    )
+    asked = {"question": question, "instruction": TEXT["instruction"]}
+    return TEXT["puzzle"].format(sentences=" ".join(sentences), **asked)
 
 
 def definition(variable: Variable, names: Sequence[str]) -> str:
@@ -483,12 +481,10 @@ def noise_sentences(
     ValueError that starts with "tokenizer" if the sentences count as 0 tokens.
     """
     pieces, pair_forms, (first, choices, pair_form) = templates(kind)
-    pair_pieces = [
-        form.format(place=place, animal=animal) for form in pair_forms for place, animal in pairs
-    ]
+    named = [{"place": place, "animal": animal} for place, animal in pairs]
     first = np.where(pair_form < 0, first, len(pieces) + pair_form * len(pairs))
     choices = np.where(pair_form < 0, choices, len(pairs))
-    pieces = pieces + pair_pieces
+    pieces = pieces + [form.format(**pair) for form in pair_forms for pair in named]
     counts = token_count(pieces)
     slots = np.arange(FIRST_ELEMENT_DRAW + first.shape[1])
     sentences: list[str] = []
@@ -525,13 +521,10 @@ def add_noise(
     """
     alone = token_count([f" {word}" for word in text.split(" ")]).sum()
     if alone > cell.context:
-        raise ValueError(
-            f"context {cell.context} is too short: a problem of op {cell.op} takes {alone:.0f} "
-            "tokens without noise"
-        )
-    noise = noise_sentences(
-        child(key, NOISE_DRAW), cell.noise, pairs, cell.context - alone, token_count
-    )
+        needed = f"a problem of op {cell.op} takes {alone:.0f} tokens without noise"
+        raise ValueError(f"context {cell.context} is too short: {needed}")
+    noise_key, left = child(key, NOISE_DRAW), cell.context - alone
+    noise = noise_sentences(noise_key, cell.noise, pairs, left, token_count)
     draw = draws_of(child(key, PLACES_DRAW))
     places = sorted(draw(len(noise) + 1) for _ in sentences)
     parts, start = [], 0

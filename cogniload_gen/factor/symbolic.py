@@ -105,16 +105,10 @@ def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Fores
     operation, value = uniform(relation, 3) - 1, uniform(relation, LARGEST_ROOT + 1)
     for i in range(1, places):
         value[i] = np.where(i < k, value[i], value[parent[i], puzzle] + operation[i])
-    return Forests(
-        N=N,
-        k=k,
-        variable=shuffled(children(child(keys, VARIABLE_DRAW), places), N),
-        parent=parent,
-        operation=operation,
-        value=value,
-        order=shuffled(children(child(keys, ORDER_DRAW), places), N),
-        target=ask(keys, value, N),
+    variable, order = (
+        shuffled(children(child(keys, number), places), N) for number in (VARIABLE_DRAW, ORDER_DRAW)
     )
+    return Forests(N, k, variable, parent, operation, value, order, ask(keys, value, N))
 
 
 def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
@@ -307,12 +301,9 @@ def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments
     lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, NEW_GROUP, SAME_GROUP)
     lead[0, at[0] == 0] = LINE_START
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
-    is_root = forests.place < forests.k
-    right = np.where(
-        is_root,
-        made_of.value("root", forests.value),
-        made_of.operation("edge", parent, forests.operation),
-    )
+    root = made_of.value("root", forests.value)
+    edge = made_of.operation("edge", parent, forests.operation)
+    right = np.where(forests.place < forests.k, root, edge)
     left = made_of.variable("assign", np.take_along_axis(forests.variable, order, axis=0), lead)
     statements = np.stack([left, np.take_along_axis(right, order, axis=0)], axis=1)
 
@@ -342,17 +333,11 @@ def steps(forests: Forests, made_of: Fragments) -> pa.Array:
     is_child = (forests.place >= forests.k) & is_used
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
     value = np.take_along_axis(forests.value, forests.parent, axis=0)
-    end = np.where(
-        is_child,
-        made_of.operation("result", value + made_of.M, forests.operation),
-        made_of.value("given", forests.value),
-    )
-    line = [
-        made_of.variable("define", forests.variable),
-        made_of.operation("parent", parent, forests.operation),
-        end,
-    ]
-    ids = np.stack(line, axis=-1).swapaxes(0, 1)  # puzzle x place x part
+    result = made_of.operation("result", value + made_of.M, forests.operation)
+    end = np.where(is_child, result, made_of.value("given", forests.value))
+    left = made_of.variable("define", forests.variable)
+    right = made_of.operation("parent", parent, forests.operation)
+    ids = np.stack([left, right, end], axis=-1).swapaxes(0, 1)  # puzzle x place x part
     used = np.stack([is_used, is_child, is_used], axis=-1).swapaxes(0, 1)
     return gather(made_of.texts, ids[used], offsets(3 * forests.N - forests.k))
 
