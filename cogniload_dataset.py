@@ -214,6 +214,9 @@ def load_dataset(
     `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is not a
     puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. Other names go to
     `datasets.load_dataset`.
+
+    >>> load_dataset("cogniload", split="test", d=1, N=5, rho=50, num_puzzles=3).num_rows
+    3
     """
     known = benchmarks.datasets()
     family = known.get(path)

@@ -110,6 +110,9 @@ def pair_up(value: Any) -> Any:
     """Return JSON-like values with half of an emoji, as where a limit cut a response, as U+FFFD.
 
     Halves that stand side by side, as in a stream, become the whole.
+
+    >>> pair_up({"said": "\\ud83d"})
+    {'said': '�'}
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
     if text.isascii():
@@ -155,7 +158,11 @@ LONGEST_MESSAGE = 1000
 
 
 def show_controls(text: str) -> str:
-    """Make characters visible that control, turn or break text, as in <U+202E>."""
+    """Make characters visible that control, turn or break text, as in <U+202E>.
+
+    >>> show_controls("a\\u202eb")
+    'a<U+202E>b'
+    """
     if text.isprintable():
         return text
     characters = {*text} - {"\n", "\t"}
@@ -164,7 +171,11 @@ def show_controls(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a message as one line that a terminal can show, cut in its middle if it is long."""
+    """Return a message as one line that a terminal can show, cut in its middle if it is long.
+
+    >>> one_line("two\\n  lines")
+    'two lines'
+    """
     line = show_controls(" ".join(text.split()))
     if len(line) <= LONGEST_MESSAGE:
         return line

@@ -1,7 +1,9 @@
-"""The documentation is built from the docstrings and the pages, and no link in it is broken."""
+"""The documentation is built from docstrings and pages: their examples and links are true."""
 
+import doctest
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,11 @@ def test_every_picture_has_a_text_and_nothing_is_loaded_from_elsewhere(site):
         assert all(picture.get("alt") for picture in tree.xpath("//article//img"))
         loaded = tree.xpath("//script/@src | //img/@src | //link[@rel='stylesheet']/@href")
         assert not [address for address in loaded if address.startswith(("http", "//"))]
+
+
+def test_the_examples_in_docstrings_are_what_comes():
+    packages = ("cogniload_gen", "cogniload_dataset", "cogniload_analysis")
+    names = [name for name in modules() if name.partition(".")[0] in packages]
+    found = {name: doctest.testmod(import_module(name)) for name in names}
+    assert not [name for name, results in found.items() if results.failed]
+    assert sum(results.attempted for results in found.values()) > 60

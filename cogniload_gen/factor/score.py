@@ -75,6 +75,9 @@ def score_factor(
     not known counts as 0, and without a budget nothing is cut off.
 
     Raises ValueError if there is no such suite, or for a symbolic puzzle without its target.
+
+    >>> score_factor("So v0 and v3.", suite="symbolic", answer="v0, v12", target=2)
+    FactorScore(outcome=<FactorOutcome.WRONG_SET: 'wrong_set'>, missing=('v12',), extra=('v3',))
     """
     score = score_row(
         response,
