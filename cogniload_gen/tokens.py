@@ -71,9 +71,8 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
     named = tokenizer is None or isinstance(tokenizer, str | PathLike)
     if not named and not (callable(tokenizer) and isinstance(tokenizer, Hashable)):
         function = "a callable (hashable) from a text to its number of tokens"
-        allowed = (
-            f"the name or folder of a Hugging Face tokenizer, {function}, or None for an estimate"
-        )
+        huggingface = "the name or folder of a Hugging Face tokenizer"
+        allowed = f"{huggingface}, {function}, or None for an estimate"
         raise ValueError(f"tokenizer must be {allowed}, got {brief(tokenizer)}")
     return _remembering(cast(Hashable, tokenizer))
 

@@ -9,14 +9,8 @@ from reasoning_gym.dataset import ProceduralDataset
 from reasoning_gym.factory import register_dataset
 
 from cogniload_gen import benchmarks
+from cogniload_gen import budget as budgets
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.budget import (
-    CONTEXT_BUDGET,
-    Share,
-    check_context_budget,
-    check_fit,
-    prompt_counter,
-)
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
 from cogniload_gen.sample import answer_metrics
@@ -37,13 +31,13 @@ class PuzzleConfig:
     seed: int | None = None
     size: int = 500
     split: str = "train"
-    context_budget: int = CONTEXT_BUDGET
+    context_budget: int = budgets.CONTEXT_BUDGET
     tokenizer: str | None = None
 
     def validate(self) -> None:
         """Raise ValueError, in one line that names the value, for one that is wrong."""
         check_integer("size", self.size, low=1, high=MAX_PUZZLES)
-        check_context_budget(self.context_budget)
+        budgets.check_context_budget(self.context_budget)
         self.source(0 if self.seed is None else self.seed)
 
     def source(self, seed: int) -> Source:
@@ -64,7 +58,7 @@ class PuzzleDataset(ProceduralDataset):
         super().__init__(config=config, seed=config.seed, size=config.size)
         self.source = config.source(self.seed)
         self.following, self.next = self.source.rows(), 0
-        self.count = prompt_counter(config.tokenizer)
+        self.count = budgets.prompt_counter(config.tokenizer)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the configuration and the seed alone, as the workers of a data loader need it."""
@@ -80,9 +74,9 @@ class PuzzleDataset(ProceduralDataset):
         self.next = -1  # after an error, none follows
         row, self.next = next(self.following), idx + 1
         budget = self.config.context_budget
-        share: Share = self.count(row["puzzle"], budget)
+        share: budgets.Share = self.count(row["puzzle"], budget)
         name = dataset_name(self.config.benchmark)
-        check_fit(name, [row | {"context_budget": budget}], {row["id"]: share})
+        budgets.check_fit(name, [row | {"context_budget": budget}], {row["id"]: share})
         question = row.pop("puzzle")
         metadata = row | {
             "source_dataset": name,

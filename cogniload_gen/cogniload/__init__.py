@@ -5,17 +5,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, StepsRead, Turn
-from cogniload_gen.cogniload.knobs import (
-    ERRORS,
-    GENERATOR_VERSION,
-    KNOBS,
-    LANGUAGE,
-    MAX_N,
-    TRACE,
-    TRACES,
-    TWIN,
-    Cell,
-)
+from cogniload_gen.cogniload import knobs as loads
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
 from cogniload_gen.cogniload.score import Outcome, score_row, score_state
@@ -32,16 +22,16 @@ class CogniLoad(Benchmark):
     name = "cogniload"
     title = "CogniLoad"
     dataset = "cogniload"
-    cell = Cell
-    knobs = KNOBS
-    changes = (TWIN, LANGUAGE)
-    options = (TRACE, TRACES)
-    version = GENERATOR_VERSION
+    cell = loads.Cell
+    knobs = loads.KNOBS
+    changes = (loads.TWIN, loads.LANGUAGE)
+    options = (loads.TRACE, loads.TRACES)
+    version = loads.GENERATOR_VERSION
     about = files(__package__) / "data"
     needed = ("category", "poi", "options")
     endless = True
     outcomes = Outcome
-    step_errors = ERRORS
+    step_errors = loads.ERRORS
     owns_text = staticmethod(is_cogniload)
     solve = staticmethod(solve)
     reward_steps = staticmethod(step_reward)
@@ -56,10 +46,10 @@ class CogniLoad(Benchmark):
             raise ValueError(f"twin question=state is for language en, got {selection.language}")
         return selection
 
-    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
+    def twin_range(self, change: str, cells: tuple[loads.Cell, ...]) -> tuple[int, int]:
         """Return the range of a change's number: after statement T or K, some have another."""
         if change == "hay":
-            return 0, MAX_N
+            return 0, loads.MAX_N
         return 1, min(cell.N for cell in cells) - (change in {"from", "reminder"})
 
     def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:

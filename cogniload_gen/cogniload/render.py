@@ -122,14 +122,12 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
     wording = phrases(parts[0].layout.language)
     first = parts[0].layout.question_first
     order = (question_lines, statements) if first else (statements, question_lines)
-    ids, bounds = line_up(
-        sum(map(len, rows)),
-        [
-            Pieces(row, *kind(puzzles, wording))
-            for kind in (introductions, *order)
-            for puzzles, row in zip(parts, rows, strict=True)
-        ],
-    )
+    pieces = [
+        Pieces(row, *kind(puzzles, wording))
+        for kind in (introductions, *order)
+        for puzzles, row in zip(parts, rows, strict=True)
+    ]
+    ids, bounds = line_up(sum(map(len, rows)), pieces)
     most = int(max(np.diff(puzzles.first_statement).max() for puzzles in parts))
     # few sizes, so that they are made once
     texts = gather(with_numbers(parts[0].layout.language, 1 << most.bit_length()), ids, bounds)
@@ -286,11 +284,9 @@ def _listed(state: dict[str, str]) -> str:
     return ", ".join(f"{category}: {value}" for category, value in state.items())
 
 
-def sentence(name: str, state: dict[str, str]) -> str:
+def sentence(person: str, state: dict[str, str]) -> str:
     """Return the sentence that gives a person's state, as at the beginning of a puzzle."""
     templates = sentences_of(ENGLISH)
-    clauses = [
-        template_of(category, "state").render(value=value) for category, value in state.items()
-    ]
-    person = environment_of(ENGLISH).from_string(templates["person"])
-    return person.render(name=name, states=templates["conjunction"]["state"].join(clauses))
+    clauses = [template_of(name, "state").render(value=value) for name, value in state.items()]
+    template = environment_of(ENGLISH).from_string(templates["person"])
+    return template.render(name=person, states=templates["conjunction"]["state"].join(clauses))

@@ -147,9 +147,8 @@ def _score(response: str, row: Row, language: str, **counts: Unpack[Counts]) -> 
         return Score(outcome, None, None, NOTHING_READ[outcome])
     sentence = windows[window]
     read = [gold] if outcome.correct else others
-    start, end, value = max(
-        (*last_mention(value, sentence.text, language), value) for value in read
-    )
+    found = ((*last_mention(value, sentence.text, language), value) for value in read)
+    start, end, value = max(found)
     place = (sentence.start + start, sentence.start + end)
     where = WINDOWS[window].format(poi=poi)
     why = f"{where} gives {values[value]}" + f", the answer is {answer}" * (not outcome.correct)

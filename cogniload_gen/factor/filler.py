@@ -84,9 +84,8 @@ def check_context(N: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Non
     sentences = -(-N // MAX_GROUP) - 1
     least = -(-sentences * LONGEST * counts.max() // UNITS)
     for i in np.flatnonzero((context > 0) & (context < least))[:1]:
-        raise ValueError(
-            f"context must be 0 or at least {least[i]} tokens for N = {N[i]}, got {context[i]}"
-        )
+        allowed = f"0 or at least {least[i]} tokens for N = {N[i]}"
+        raise ValueError(f"context must be {allowed}, got {context[i]}")
 
 
 def write(keys: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Filler:

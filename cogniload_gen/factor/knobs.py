@@ -93,9 +93,8 @@ def realistic_cells(op: Any, context: Any, noise: Any) -> tuple[RealisticCell, .
     without = ("none",) if 0 in contexts else ()
     kinds = check_choices("noise", noise, NOISES + without)
     if kinds == ("none",) and any(contexts):
-        raise ValueError(
-            f"noise must hold one of {', '.join(NOISES)} for a context above 0, got {brief(noise)}"
-        )
+        allowed = f"one of {', '.join(NOISES)} for a context above 0"
+        raise ValueError(f"noise must hold {allowed}, got {brief(noise)}")
     return tuple(
         RealisticCell(*cell)
         for cell in product(operations, contexts, dict.fromkeys(without + kinds))

@@ -22,15 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cogniload_gen.checks import check_choice, check_integer, check_known, require
-from cogniload_gen.factor.solve import (
-    REALISTIC_MARK,
-    SYMBOLIC_MARK,
-    TOTAL,
-    evaluate,
-    realistic_relations,
-    spell,
-    symbolic_relations,
-)
+from cogniload_gen.factor import solve
 from cogniload_gen.tokens import Tokenizer, token_counter
 
 RETRIEVERS = ("bm25", "encoder", "iterative", "oracle")
@@ -73,9 +65,8 @@ def check_retrieval(entries: Any) -> Retrieval:
     bm25, 500 tokens
     """
     if not isinstance(entries, Mapping):
-        raise ValueError(
-            f"retrieve must be an object with a retriever and a budget, got {brief(entries)}"
-        )
+        allowed = "an object with a retriever and a budget"
+        raise ValueError(f"retrieve must be {allowed}, got {brief(entries)}")
     check_known(entries, [field.name for field in fields(Retrieval)], "retrieve")
     for name in ("retriever", "budget"):
         if name not in entries:
@@ -110,32 +101,29 @@ def split(puzzle: str) -> Parts:
     A realistic puzzle needs what the variable of the question depends on. A symbolic one needs
     every statement: the question asks of all variables whether they have a value.
     """
-    if SYMBOLIC_MARK in puzzle:
-        definitions, target = symbolic_relations(puzzle)
-        needed = set(evaluate(definitions, definitions))
+    if solve.SYMBOLIC_MARK in puzzle:
+        mark, is_ = solve.SYMBOLIC_MARK, " = "
+        definitions, target = solve.symbolic_relations(puzzle)
+        needed = set(solve.evaluate(definitions, definitions))
         opening, end = "This is the beginning of the text:", puzzle.rfind("This is the end of the ")
         ending = f"equal to {target}."
         line = puzzle[puzzle.rfind("\n", 0, puzzle.rfind(ending)) + 1 :]
         question, name = line.partition(ending)[0] + ending, f"= {target}"
     else:
-        definitions, wanted = realistic_relations(puzzle)
-        needed = set(evaluate(definitions, [wanted]))
+        mark, is_ = solve.REALISTIC_MARK, " is "
+        definitions, wanted = solve.realistic_relations(puzzle)
+        needed = set(solve.evaluate(definitions, [wanted]))
         asked = puzzle.rfind("How many ")
         opening, end = "Problem:", puzzle.rfind("Question:", 0, asked)
         end = asked if end < 0 else end
-        question, name = puzzle[asked:].partition("?")[0] + "?", spell(wanted)
+        question, name = puzzle[asked:].partition("?")[0] + "?", solve.spell(wanted)
     text = puzzle[:end].rstrip()
     start = text.find(opening) + len(opening) if opening in text else 0
     start += len(text[start:]) - len(text[start:].lstrip())
-    sentences, names = tuple(SENTENCE.findall(text[start:])), set(map(spell, needed))
-    flags = tuple(defined(sentence) in names for sentence in sentences)
+    sentences, names = tuple(SENTENCE.findall(text[start:])), set(map(solve.spell, needed))
+    after = (sentence.replace("’", "'").partition(mark)[2] for sentence in sentences)
+    flags = tuple(stated.partition(is_)[0] in names for stated in after)
     return Parts(puzzle[:start], sentences, puzzle[len(text) :], question, name, flags)
-
-
-def defined(sentence: str) -> str:
-    """Return the variable that a sentence states, as `spell` does; "" for none."""
-    mark, end = (SYMBOLIC_MARK, " = ") if SYMBOLIC_MARK in sentence else (REALISTIC_MARK, " is ")
-    return sentence.replace("’", "'").partition(mark)[2].partition(end)[0]
 
 
 # --- retrievers -----------------------------------------------------------------------------------
@@ -197,7 +185,7 @@ def by_names(texts: Sequence[str], name: str) -> Iterator[int]:
     known, hits = set(names), np.zeros(len(texts), bool)
     while left:
         for new in names:
-            place = new.removesuffix(TOTAL)
+            place = new.removesuffix(solve.TOTAL)
             is_total = place != new and place.endswith("'s ")
             pattern = re.compile(re.escape(place) if is_total else rf"{re.escape(new)}\b")
             hits |= [bool(pattern.search(text)) for text in texts]

@@ -40,9 +40,8 @@ def step_reward(response: str, row: Row) -> float:
     definitions = (part for part in SENTENCE.split(solution) if part.count("=") == 1)
     copied = variables("\n".join(definitions), known)
     first = next(iter(expected.values()))
-    blind = max(
-        run(name in copied for name in expected), run(v == first for v in expected.values())
-    )
+    same = run(value == first for value in expected.values())
+    blind = max(same, run(name in copied for name in expected))
     reached = run(claimed.get(name) == value for name, value in expected.items())
     return beyond_blind(reached / len(expected), blind / len(expected))
 

@@ -16,14 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cogniload_gen.draws import child, children, uniform
-from cogniload_gen.factor.filler import (
-    FRAGMENTS,
-    Filler,
-    check_context,
-    scatter,
-    word_counts,
-    write,
-)
+from cogniload_gen.factor import filler as fillers
 from cogniload_gen.factor.knobs import PAPER_ROOTS, SymbolicCell
 from cogniload_gen.files import read_words
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
@@ -98,9 +91,8 @@ def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Fores
     """
     places, puzzle = int(N.max()), np.arange(len(N))
     k = np.where(np.asarray(roots) > 0, roots, 1 + uniform(child(keys, ROOTS_DRAW), N))
-    parent = uniform(
-        children(child(keys, PARENT_DRAW), places), np.maximum(np.arange(places), 1)[:, None]
-    )
+    before = np.maximum(np.arange(places), 1)[:, None]
+    parent = uniform(children(child(keys, PARENT_DRAW), places), before)
     relation = children(child(keys, RELATION_DRAW), places)
     operation, value = uniform(relation, 3) - 1, uniform(relation, LARGEST_ROOT + 1)
     for i in range(1, places):
@@ -202,7 +194,7 @@ def fragments(M: int) -> Fragments:
         "opening": [TEXT["opening"]],
         "closing": [TEXT["closing"]],
         "instruction": [TEXT["instruction"]],
-        "filler": FRAGMENTS,
+        "filler": fillers.FRAGMENTS,
         "assign": [
             statement["assign"].format(lead=i, variable=v) for i in leads for v in variables
         ],
@@ -243,7 +235,7 @@ def symbolic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
     statements.
     """
     N, context, _ = map(np.array, zip(*selection.cells, strict=True))
-    check_context(N, context, word_counts(token_counter(tokenizer)))
+    fillers.check_context(N, context, fillers.word_counts(token_counter(tokenizer)))
 
     def make(batch: Batch) -> Iterator[pa.Table]:
         columns = symbolic_columns(batch.keys, batch.cells, tokenizer, selection.twin)
@@ -277,7 +269,7 @@ def symbolic_columns(
     elif name == "from":
         forests = replace(forests, k=np.maximum(forests.k, number))
     tokens = np.array(context) * (twin != "context=0")
-    filler = write(keys, tokens, word_counts(token_counter(tokenizer)))
+    filler = fillers.write(keys, tokens, fillers.word_counts(token_counter(tokenizer)))
     made_of = fragments(-(-max(N) // 64) * 64)  # few sizes, so that they are made once
     answers, conclusions = answer(forests, made_of)
     return {
@@ -291,11 +283,13 @@ def symbolic_columns(
     }
 
 
-def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments) -> pa.Array:
+def texts(
+    forests: Forests, filler: fillers.Filler, keys: np.ndarray, made_of: Fragments
+) -> pa.Array:
     """The whole prompts: statements within filler, question and instruction."""
     order, puzzles = forests.order, len(keys)
     first_word, places = filler.first_word, np.diff(filler.first_boundary)
-    place = scatter(keys, forests.N, places)
+    place = fillers.scatter(keys, forests.N, places)
     # before how many words of the filler each statement stands
     at = filler.boundary[filler.first_boundary[:-1] + place]
     lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, NEW_GROUP, SAME_GROUP)
@@ -311,18 +305,16 @@ def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments
         return np.broadcast_to(entry, (1, puzzles))
 
     words = np.diff(first_word)
-    opening, closing, instruction = (
-        row(made_of.first[kind]) for kind in ("opening", "closing", "instruction")
-    )
-    question = row(made_of.value("question", forests.target))
-    ids = np.concatenate([opening, statements.reshape(-1, puzzles), closing, question, instruction])
+    opening = row(made_of.first["opening"]), statements.reshape(-1, puzzles)
+    question = row(made_of.first["closing"]), row(made_of.value("question", forests.target))
+    ids = np.concatenate([*opening, *question, row(made_of.first["instruction"])])
     before = np.concatenate([row(0), np.repeat(at, 2, axis=0), *[row(words)] * 3])
     is_used = np.repeat(forests.place < forests.N, 2, axis=0)
     used = np.concatenate([row(True), is_used, *[row(True)] * 3])
 
     word_ids = made_of.first["filler"] + filler.words
     begins_line = (places > 1) & (at[0] > 0)  # there are words, and no statement before them
-    word_ids[first_word[:-1][begins_line]] += len(FRAGMENTS) // 2
+    word_ids[first_word[:-1][begins_line]] += len(fillers.FRAGMENTS) // 2
     ids = np.insert(word_ids, (before + first_word[:-1]).T[used.T], ids.T[used.T])
     return gather(made_of.texts, ids, first_word + offsets(2 * forests.N + 4))
 

@@ -21,22 +21,11 @@ import yaml
 from huggingface_hub import HfApi, errors, get_token, snapshot_download
 from tqdm import tqdm
 
+from cogniload_gen import shards
 from cogniload_gen.benchmarks import solve
 from cogniload_gen.files import one_line, whole_folder
 from cogniload_gen.grid import Source
 from cogniload_gen.hub.card import data_files, dataset_card, evaluation, read_card
-from cogniload_gen.shards import (
-    MANIFEST,
-    ROWS_PER_FILE,
-    Configuration,
-    PuzzleFiles,
-    configuration_of,
-    digest,
-    merge,
-    read_files,
-    read_manifest,
-    splits_of,
-)
 from cogniload_gen.tables import reading
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -89,7 +78,7 @@ def push(
     """
     if not REPOSITORY.fullmatch(repo):
         raise ValueError(f"the repository must be user/name, got {brief(repo)}")
-    new = configuration_of(dataset, **parameters)
+    new = shards.configuration_of(dataset, **parameters)
     if dry_run is not None:
         with whole_folder(Path(dry_run)) as folder:
             write_folder(folder, repo, new, [new])
@@ -108,7 +97,7 @@ def push(
             card = api.hf_hub_download(repo, CARD, repo_type="dataset", revision=info.sha)
             published = read_card(Path(card), repo)
     with tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
-        write_folder(Path(temporary), repo, new, merge(published, new))
+        write_folder(Path(temporary), repo, new, shards.merge(published, new))
         with hub_errors(repo):
             return api.upload_folder(
                 repo_id=repo,
@@ -121,7 +110,9 @@ def push(
             ).commit_url
 
 
-def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configuration]) -> None:
+def write_folder(
+    folder: Path, repo: str, new: shards.Configuration, all: list[shards.Configuration]
+) -> None:
     """Write what a push of `new` uploads to a repository that then holds `all`."""
     (folder / CARD).write_text(str(dataset_card(repo, all)), "utf-8")
     tasks = evaluation(all)
@@ -129,7 +120,7 @@ def write_folder(folder: Path, repo: str, new: Configuration, all: list[Configur
         text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
         (folder / "eval.yaml").write_text(text, "utf-8")
     (folder / new.name).mkdir()
-    files = PuzzleFiles(folder / new.name, new, ROWS_PER_FILE)
+    files = shards.PuzzleFiles(folder / new.name, new, shards.ROWS_PER_FILE)
     for number in tqdm(range(len(files)), unit=" files", disable=None):
         files.make(number)
 
@@ -157,7 +148,7 @@ class Verdict(NamedTuple):
         return f"is whole: {self.rows} rows in {files}; {made}"
 
 
-_Split = tuple[Configuration, str, list[Path]]
+_Split = tuple[shards.Configuration, str, list[Path]]
 """A configuration, one of its splits, and the files of it."""
 
 
@@ -176,7 +167,7 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     folder = Path(source)
     if not 0 < sample <= 1:
         raise ValueError(f"sample must be a share above 0 and up to 1, got {brief(sample)}")
-    find = _find_generated if (folder / MANIFEST).exists() else _find_pushed
+    find = _find_generated if (folder / shards.MANIFEST).exists() else _find_pushed
     splits, wrong = find(folder, tokenizer)
     files: list[tuple[Path, Source, int, int]] = []
     for puzzles, split, paths in [] if wrong else splits:
@@ -213,7 +204,7 @@ def _differences(path: Path, made: pa.Table) -> Iterator[str]:
             yield f"{where} ({row['id']}): the solver reads another answer"
 
 
-def _check(puzzles: Configuration, source: Path, tokenizer: str | None) -> None:
+def _check(puzzles: shards.Configuration, source: Path, tokenizer: str | None) -> None:
     """Raise ValueError if this release makes other puzzles, or if it may not load a tokenizer."""
     of, ours = f"{source}: {puzzles.name}", puzzles.benchmark.version
     if (version := puzzles.grid.version) != ours:
@@ -226,13 +217,13 @@ def _check(puzzles: Configuration, source: Path, tokenizer: str | None) -> None:
 
 
 def _find_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Split], list[str]]:
-    files = read_files(folder)
+    files = shards.read_files(folder)
     _check(files.configuration, folder, tokenizer)
     paths = [folder / name for name in files.names]
     wrong = [f"{path} is missing" for path in paths if not path.exists()]
     if not wrong:
-        digests = read_manifest(folder).get("sha256") or {}
-        changed = [path for path in paths if digests.get(path.name) != digest(path)]
+        digests = shards.read_manifest(folder).get("sha256") or {}
+        changed = [path for path in paths if digests.get(path.name) != shards.digest(path)]
         wrong = [f"{path} has changed since it was written" for path in changed]
     return [(files.configuration, files.grid.split, paths)], wrong
 
@@ -246,7 +237,7 @@ def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Split], lis
     elif not (source / CARD).exists():
         folders = "manifest.json, as `cogniload generate OUT/` writes it, or README.md, the card"
         raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
-    splits = splits_of(read_card(folder / CARD, str(source)))
+    splits = shards.splits_of(read_card(folder / CARD, str(source)))
     for puzzles, _ in splits:
         _check(puzzles, source, tokenizer)
     if folder != source:

@@ -80,7 +80,7 @@ def test_a_long_sample_is_cut_and_long_names_too():
 def test_row_groups_and_files_are_bounded(tmp_path, monkeypatch):
     assert tables.ROW_GROUP_BYTES < 100_000_000
     monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 100_000)
-    monkeypatch.setattr(hub_package, "ROWS_PER_FILE", 50)
+    monkeypatch.setattr(hub_package.shards, "ROWS_PER_FILE", 50)
     grid = {"d": [1, 10], "N": [20, 100], "rho": 50, "num_puzzles": 30}
     push("me/p", **grid, dry_run=tmp_path / "f")
     files = sorted((tmp_path / "f").glob("*/*.parquet"))
@@ -96,7 +96,7 @@ def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine").mkdir()
     dry = ("push", "me/p", *OPTIONS, "--dry-run")
     assert "mine exists" in refusal(capsys, *dry, tmp_path / "mine")
-    monkeypatch.setattr(hub_package, "PuzzleFiles", lambda *_: 1 / 0)
+    monkeypatch.setattr(hub_package.shards, "PuzzleFiles", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         push("me/p", **SMALL, dry_run=tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
