@@ -210,7 +210,7 @@ def whole_table(
     for cell, index in zip(batch.cells, batch.indices, strict=True):
         values = (f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True))
         ids.append("-".join([prefix, *values, f"{index}{suffix}"]))
-    own = dict(zip(knobs, zip(*batch.cells, strict=True), strict=True))
+    own: dict[str, Any] = dict(zip(knobs, zip(*batch.cells, strict=True), strict=True))
     own |= {"id": ids, "seed": [selection.seed] * len(ids), "index": batch.indices}
     made = {name: arrow(own[name]) for name in own.keys() - columns.keys()} | dict(columns)
     return pa.table({name: made[name] for name in schema.names}, schema)

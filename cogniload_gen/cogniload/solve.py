@@ -97,12 +97,12 @@ def is_cogniload(text: str) -> bool:
     return any(NUMBERED.match(line.strip()) for line in text.split("\n"))
 
 
-def solve(puzzle_text: str) -> str:
+def solve(text: str) -> str:
     """Return the answer to a puzzle: the value that its question asks for.
 
     Raises ValueError, naming the line, where the text is no CogniLoad puzzle.
     """
-    return solve_steps(puzzle_text).answer
+    return solve_steps(text).answer
 
 
 def solve_steps(puzzle_text: str) -> Solution:

@@ -101,8 +101,8 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
             whole = pa.concat_tables(tables).take(arrow(np.argsort(np.concatenate(places))))
         columns = dict(zip(whole.column_names, whole.columns, strict=True))
         columns["puzzle"] = render(parts, places)
-        made = Batch(*(each[start:stop] for each in batch))
-        yield whole_table(selection, made, schema, columns)
+        done = Batch(batch.cells[start:stop], batch.indices[start:stop], batch.keys[start:stop])
+        yield whole_table(selection, done, schema, columns)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
