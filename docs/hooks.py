@@ -41,7 +41,8 @@ def on_files(files: Files, config: Any) -> Files:
     """Return the pages of the whole repository, the files that they link to, and the reference."""
     names = tracked()
     pages = {name for name in names if name.endswith(".md") and "/data/card" not in name}
-    linked = {target_of(name, match[1]) for name in pages for match in LINK.finditer(text_of(name))}
+    prose = {name: CODE.sub("", (ROOT / name).read_text("utf-8")) for name in pages}
+    linked = {target_of(name, match[1]) for name in pages for match in LINK.finditer(prose[name])}
     modules = {name for name in names if module_of(name).partition(".")[0] in PACKAGES}
     modules = {name for name in modules if name.endswith(".py")}
     site = [file for file in files if not file.src_uri.endswith((".md", ".py", ".svg", ".ipynb"))]
@@ -55,11 +56,6 @@ def on_files(files: Files, config: Any) -> Files:
         content = f"# {module}\n\n::: {module}\n"
         site.append(File.generated(config, f"api/{module}.md", content=content))
     return Files(site)
-
-
-def text_of(name: str) -> str:
-    """Return the text of a page without its code."""
-    return CODE.sub("", (ROOT / name).read_text("utf-8"))
 
 
 def target_of(page: str, link: str) -> str:

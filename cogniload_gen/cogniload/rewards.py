@@ -39,19 +39,8 @@ from typing import NamedTuple
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
 from cogniload_gen.claims import HEDGE, TALK, beyond_blind
+from cogniload_gen.cogniload import score as scoring
 from cogniload_gen.cogniload.ontology import WORDS, read_table
-from cogniload_gen.cogniload.score import (
-    MARKS,
-    MENTIONS,
-    SPELLINGS,
-    asked_of,
-    score_row,
-    score_state,
-    sentence_windows,
-    spellings,
-    spellings_of,
-    value_categories,
-)
 from cogniload_gen.cogniload.solve import State, solve_steps
 
 Told = dict[str, str | None]
@@ -124,7 +113,7 @@ def poi_history(puzzle: str) -> History:
     for _, updates in solution.statements:
         always.append(always[-1] | updates)
     blind = max(progress(states, always), progress(states, [states[0]] * len(states)))
-    values = spellings(value_categories(solution, tuple(states[0])))
+    values = scoring.spellings(scoring.value_categories(solution, tuple(states[0])))
     plain = PLAIN.union(*(spelling.split() for spelling in values), names.split("|"))
     talk = plain | known_words(puzzle)
     named = re.compile(rf"\b({names})\b"), states, values, naming(values)
@@ -158,16 +147,17 @@ def known_words(puzzle: str) -> frozenset[str]:
 
 def answer_reward(response: str, row: Row) -> float:
     """Return 1.0 if a response is correct, says so plainly and names no other option."""
-    columns, score = asked_of(row), score_row(response, row)
+    columns, score = scoring.asked_of(row), scoring.score_row(response, row)
     if not score.correct or score.evidence is None:
         return 0.0
     answer = columns["answer"].lower()
-    windows = sentence_windows(response, poi=columns["poi"], category=columns["category"])
+    windows = scoring.sentence_windows(response, poi=columns["poi"], category=columns["category"])
     lower = response.lower()
-    forms = "|".join(map(re.escape, spellings_of(answer)))
+    forms = "|".join(map(re.escape, scoring.spellings_of(answer)))
     own = re.compile(rf"(?<![\w-])(?:{forms})(?:e?s)?(?![^\W_])")
-    rest = own.sub(" ", MARKS.sub(" ", lower[start_of(lower, score.evidence[0]) :]))
-    read, mentions = own.subn(" ", MARKS.sub(" ", "\n".join(window.text for window in windows)))
+    rest = own.sub(" ", scoring.MARKS.sub(" ", lower[start_of(lower, score.evidence[0]) :]))
+    named = "\n".join(window.text for window in windows)
+    read, mentions = own.subn(" ", scoring.MARKS.sub(" ", named))
     others = {option.lower() for option in columns["options"]} - {answer}
     several = naming(others).search(f"{read}\n{rest}")
     known = known_words(f"{row.get('puzzle', '')}\n{columns['poi']}")
@@ -176,7 +166,7 @@ def answer_reward(response: str, row: Row) -> float:
 
 def state_reward(response: str, row: Row) -> float:
     """Return the share of the attributes that a response has right; 0.0 if it hedges."""
-    score = score_state(response, row)
+    score = scoring.score_state(response, row)
     hedged = score.evidence and HEDGE.search(response[slice(*score.evidence)].lower())
     return 0.0 if hedged else float(score.details["state_share"])
 
@@ -205,7 +195,7 @@ def tracked_states(response: str, history: History) -> list[Told]:
     nothing: Told = dict.fromkeys(history.states[0])
     states: list[Told] = [{**history.states[0]}]
     stray: set[str] = set()  # values in a line without a number that the last state has not
-    for line in MARKS.sub(" ", response.lower()).splitlines():
+    for line in scoring.MARKS.sub(" ", response.lower()).splitlines():
         entry, last = ENTRY.match(line), len(states) - 1
         number = int(entry[1]) if entry else 0
         values = None
@@ -276,16 +266,16 @@ def about_poi(text: str, history: History) -> AboutPoi | None:
         return None
     words = "\n".join(text[start:end] for start, end in parts)
     start, place = start_of(text, parts[0][0]), parts[0][0]
-    return AboutPoi(words, text[start:place], MARKS.sub(" ", text[start:]))
+    return AboutPoi(words, text[start:place], scoring.MARKS.sub(" ", text[start:]))
 
 
 def mentioned(words: str, history: History) -> Told:
     """Return the values by category that a text mentions; None where they are several."""
     mentions: Told = {}
     for category in history.states[0]:
-        matches = MENTIONS[category].finditer(words)
+        matches = scoring.MENTIONS[category].finditer(words)
         spelt = (spelling for match in matches for spelling in match.groups() if spelling)
-        if values := {SPELLINGS[category][spelling] for spelling in spelt}:
+        if values := {scoring.SPELLINGS[category][spelling] for spelling in spelt}:
             mentions[category] = values.pop() if len(values) == 1 else None
     return mentions
 

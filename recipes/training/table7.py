@@ -1,5 +1,7 @@
 """Table 7: what repeated sampling wins back of N_eff after the course (section 5.3)."""
 
+from itertools import product
+
 import pandas as pd
 from experiments import Run, answers, decay, main, row_of, write_values
 
@@ -19,10 +21,8 @@ def regression(run: Run, name: str, context: int) -> dict[str, object]:
 
 def write(runs: list[Run], names: list[str]) -> None:
     """Write Table 7."""
-    contexts = runs[0].size["test"]["contexts"]
-    rows = pd.DataFrame(
-        regression(run, name, context) for name in names for context in contexts for run in runs
-    )
+    cases = product(names, runs[0].size["test"]["contexts"], runs)
+    rows = pd.DataFrame(regression(run, name, context) for name, context, run in cases)
     paper = published_table("factor_repeated_sampling").assign(model="Course")
     write_values("table7", runs, rows, DIGITS, paper, unseen=["N_clean"])
 
