@@ -215,8 +215,9 @@ def load_dataset(
     puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. Other names go to
     `datasets.load_dataset`.
 
-    >>> load_dataset("cogniload", split="test", d=1, N=5, rho=50, num_puzzles=3).num_rows
-    3
+    Examples:
+        >>> load_dataset("cogniload", split="test", d=1, N=5, rho=50, num_puzzles=3).num_rows
+        3
     """
     known = benchmarks.datasets()
     family = known.get(path)

@@ -24,8 +24,9 @@ LEAST_MARGIN = 0.5
 def named(name: str) -> Benchmark:
     """Return the benchmark of a name, as ids begin with; ValueError for another name.
 
-    >>> named("factor-realistic").title
-    'FACTOR, realistic'
+    Examples:
+        >>> named("factor-realistic").title
+        'FACTOR, realistic'
     """
     by_name = {benchmark.name: benchmark for benchmark in BENCHMARKS}
     return by_name[check_choice("benchmark", name, tuple(by_name))]
@@ -34,8 +35,9 @@ def named(name: str) -> Benchmark:
 def of(row: Row) -> Benchmark:
     """Return the benchmark that a row is a puzzle of; ValueError if there is no such benchmark.
 
-    >>> of({"suite": "symbolic"}).name
-    'factor-symbolic'
+    Examples:
+        >>> of({"suite": "symbolic"}).name
+        'factor-symbolic'
     """
     if not hasattr(row, "keys"):  # a row of pandas is no Mapping, and has them
         raise ValueError(f"a row must be a mapping of columns to values, got {brief(row)}")
@@ -49,8 +51,9 @@ def of(row: Row) -> Benchmark:
 def datasets() -> dict[str, Dataset]:
     """Return the datasets that the benchmarks are of, by the name that `load_dataset` takes.
 
-    >>> {name: list(dataset.suites) for name, dataset in datasets().items()}
-    {'cogniload': [], 'factor': ['symbolic', 'realistic']}
+    Examples:
+        >>> {name: list(dataset.suites) for name, dataset in datasets().items()}
+        {'cogniload': [], 'factor': ['symbolic', 'realistic']}
     """
     names = dict.fromkeys(benchmark.dataset for benchmark in BENCHMARKS)
     return {
@@ -66,9 +69,10 @@ def solve(puzzle: str) -> str:
     "none"; or the integer. ValueError, in one line, for a text that is no such puzzle or does not
     determine the answer.
 
-    >>> row = named("factor-symbolic").puzzles(N=6).table().to_pylist()[0]
-    >>> solve(row["puzzle"]) == row["answer"]
-    True
+    Examples:
+        >>> row = named("factor-symbolic").puzzles(N=6).table().to_pylist()[0]
+        >>> solve(row["puzzle"]) == row["answer"]
+        True
     """
     if not isinstance(puzzle, str):
         raise ValueError(f"a puzzle must be a text, got {brief(puzzle)}")
@@ -96,9 +100,10 @@ def score(
     Raises ValueError for a response or a reasoning that is no text, and for a row that is no puzzle
     or lacks a column that its scorer needs.
 
-    >>> row = named("cogniload").puzzles(d=1, N=5, rho=50).table().to_pylist()[0]
-    >>> score(f"In the end it is {row['answer']}.", row).explanation
-    'the last sentence gives orange'
+    Examples:
+        >>> row = named("cogniload").puzzles(d=1, N=5, rho=50).table().to_pylist()[0]
+        >>> score(f"In the end it is {row['answer']}.", row).explanation
+        'the last sentence gives orange'
     """
     check_response(reasoning)
     check_known(counts, (*Counts.__annotations__, "finish_reason", "reasoning"), "score")
@@ -129,11 +134,12 @@ def read_steps(
     Raises ValueError for a response or a reasoning that is no text, a row that is no puzzle, a
     `margin` that is out of range or given for FACTOR, and a benchmark without a reader of steps.
 
-    >>> from cogniload_gen.cogniload.traces import clean_trace
-    >>> row = named("cogniload").puzzles(d=1, N=9, rho=50).table().to_pylist()[0]
-    >>> steps = read_steps(clean_trace(row["puzzle"]), row)
-    >>> steps.read, steps.first_error, steps.coverage
-    (True, None, 1.0)
+    Examples:
+        >>> from cogniload_gen.cogniload.traces import clean_trace
+        >>> row = named("cogniload").puzzles(d=1, N=9, rho=50).table().to_pylist()[0]
+        >>> steps = read_steps(clean_trace(row["puzzle"]), row)
+        >>> steps.read, steps.first_error, steps.coverage
+        (True, None, 1.0)
     """
     if margin is not None and not (isinstance(margin, Real) and margin >= LEAST_MARGIN):
         raise ValueError(f"margin must be a number of {LEAST_MARGIN} or more, got {brief(margin)}")

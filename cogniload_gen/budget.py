@@ -33,8 +33,9 @@ def response_limit(prompt_tokens: int, context_budget: int) -> int:
     lm-eval's Hugging Face and API backends batch only requests with equal generation arguments;
     with exact limits, batches would shrink to one. 0 or less means that the prompt does not fit.
 
-    >>> response_limit(1500, 32_768)
-    30720
+    Examples:
+        >>> response_limit(1500, 32_768)
+        30720
     """
     step = step_of(context_budget)
     return (context_budget - prompt_tokens) // step * step
@@ -51,8 +52,9 @@ def check_context_budget(context_budget: Any) -> int:
 def read_context_budget(given: object) -> int:
     """Return a budget given as tokens, or as 64K or 128K (K is 1,024); ValueError as above.
 
-    >>> read_context_budget("64K")
-    65536
+    Examples:
+        >>> read_context_budget("64K")
+        65536
     """
     thousands = re.fullmatch(r"(\d{1,5})K", str(given))
     return check_context_budget(1024 * int(thousands[1]) if thousands else given)

@@ -23,8 +23,9 @@ def check_numbers(
     Integers run from `low` to `high`, real numbers from above `low` to `high`. One of `words` may
     stand in the place of a number.
 
-    >>> check_numbers("rho", [25, 50], integer=False, low=0, high=100)
-    (25.0, 50.0)
+    Examples:
+        >>> check_numbers("rho", [25, 50], integer=False, low=0, high=100)
+        (25.0, 50.0)
     """
     single = isinstance(value, str | bytes | dict) or not isinstance(value, Iterable)
     kind: Any = Integral if integer else Real
@@ -46,8 +47,9 @@ def check_numbers(
 def check_integer(name: str, value: Any, *, low: int, high: int) -> int:
     """Return `value` as an int from `low` to `high`.
 
-    >>> check_integer("seed", 7, low=0, high=9)
-    7
+    Examples:
+        >>> check_integer("seed", 7, low=0, high=9)
+        7
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise ValueError(f"{name} must be an integer in {low}..{high}, got {brief(value)}")
@@ -64,8 +66,9 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 def check_choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     """Return `value`, one of `choices` or a sequence of different ones, as a tuple.
 
-    >>> check_choices("split", "test", ("train", "test"))
-    ('test',)
+    Examples:
+        >>> check_choices("split", "test", ("train", "test"))
+        ('test',)
     """
     values = tuple(value) if isinstance(value, list | tuple) else (value,)
     for choice in values:
@@ -78,8 +81,9 @@ def check_choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, .
 def check_shard(value: Any) -> tuple[int, int]:
     """Return (3, 8) of "3/8", the third of eight shards.
 
-    >>> check_shard("3/8")
-    (3, 8)
+    Examples:
+        >>> check_shard("3/8")
+        (3, 8)
     """
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value))
     shard, shards = map(int, match.groups()) if match else (0, 0)
@@ -95,8 +99,9 @@ PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
 def check_price(text: str | None) -> tuple[float, float] | None:
     """Return the prices of IN,OUT; ValueError for another text.
 
-    >>> check_price("0.4,1.6")
-    (0.4, 1.6)
+    Examples:
+        >>> check_price("0.4,1.6")
+        (0.4, 1.6)
     """
     if text is None:
         return None
@@ -127,10 +132,11 @@ def check_known(names: Iterable[str], known: Sequence[str], of: str) -> None:
 
     `of` says what takes the names, such as "cogniload".
 
-    >>> check_known(["Seed"], ("N", "seed"), "the task")
-    Traceback (most recent call last):
-        ...
-    ValueError: the task takes N, seed; got 'Seed' (did you mean seed?)
+    Examples:
+        >>> check_known(["Seed"], ("N", "seed"), "the task")
+        Traceback (most recent call last):
+            ...
+        ValueError: the task takes N, seed; got 'Seed' (did you mean seed?)
     """
     for name in names:
         if name not in known:
@@ -160,8 +166,9 @@ def check_texts(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra, from an index and from a clone.
 
-    >>> how_to_install("eval")
-    "pip install 'cogniload[eval]' (from a clone: pip install '.[eval]')"
+    Examples:
+        >>> how_to_install("eval")
+        "pip install 'cogniload[eval]' (from a clone: pip install '.[eval]')"
     """
     return f"pip install 'cogniload[{extra}]' (from a clone: pip install '.[{extra}]')"
 

@@ -51,8 +51,9 @@ def beyond_blind(reached: float, blind: float) -> float:
 
     Up to that share it grows to BLIND at most, and from there on to 1.
 
-    >>> beyond_blind(0.25, 0.25), beyond_blind(1.0, 0.25)
-    (0.05, 1.0)
+    Examples:
+        >>> beyond_blind(0.25, 0.25), beyond_blind(1.0, 0.25)
+        (0.05, 1.0)
     """
     worth = min(blind, BLIND)
     if reached <= blind:

@@ -25,8 +25,9 @@ Key = np.ndarray | np.uint64
 def address_key(*address: str | float | tuple[str, Any]) -> int:
     """Return the 64-bit key of an address, such as ("cogniload", version, seed, split, d, N).
 
-    >>> address_key("cogniload", 1, 42) != address_key("cogniload", 1, 43)
-    True
+    Examples:
+        >>> address_key("cogniload", 1, 42) != address_key("cogniload", 1, 43)
+        True
     """
     digest = hashlib.blake2b(repr(address).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")

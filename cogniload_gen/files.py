@@ -111,8 +111,9 @@ def pair_up(value: Any) -> Any:
 
     Halves that stand side by side, as in a stream, become the whole.
 
-    >>> pair_up({"said": "\\ud83d"})
-    {'said': '�'}
+    Examples:
+        >>> pair_up({"said": "\\ud83d"})
+        {'said': '�'}
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
     if text.isascii():
@@ -160,8 +161,9 @@ LONGEST_MESSAGE = 1000
 def show_controls(text: str) -> str:
     """Make characters visible that control, turn or break text, as in <U+202E>.
 
-    >>> show_controls("a\\u202eb")
-    'a<U+202E>b'
+    Examples:
+        >>> show_controls("a\\u202eb")
+        'a<U+202E>b'
     """
     if text.isprintable():
         return text
@@ -173,8 +175,9 @@ def show_controls(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a message as one line that a terminal can show, cut in its middle if it is long.
 
-    >>> one_line("two\\n  lines")
-    'two lines'
+    Examples:
+        >>> one_line("two\\n  lines")
+        'two lines'
     """
     line = show_controls(" ".join(text.split()))
     if len(line) <= LONGEST_MESSAGE:

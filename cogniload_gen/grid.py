@@ -96,8 +96,9 @@ class Grid:
 def language_of(id: str) -> str:
     """Return the language of a puzzle's text, from its id.
 
-    >>> language_of("cogniload-v1-test-s42-de-d1-N20-rho5-0")
-    'de'
+    Examples:
+        >>> language_of("cogniload-v1-test-s42-de-d1-N20-rho5-0")
+        'de'
     """
     match = IN_LANGUAGE.search(id)
     return ENGLISH if match is None else match[match.lastindex or 0]
@@ -106,8 +107,9 @@ def language_of(id: str) -> str:
 def other_language(id: str, language: str) -> str:
     """Return the id of the same puzzle in another language.
 
-    >>> other_language("cogniload-v1-test-s42-d1-N20-rho5-0", "de")
-    'cogniload-v1-test-s42-de-d1-N20-rho5-0'
+    Examples:
+        >>> other_language("cogniload-v1-test-s42-d1-N20-rho5-0", "de")
+        'cogniload-v1-test-s42-de-d1-N20-rho5-0'
     """
     ours = "" if language == ENGLISH else f"-{language}"
     return re.sub(r"(-s\d+)(-[a-z]{2,3}(?=-))?(?=-)", rf"\1{ours}", id, count=1)
@@ -116,8 +118,9 @@ def other_language(id: str, language: str) -> str:
 def change_of(id: str) -> str:
     """Return the change of a twin from its id, without a number; "original" where there is none.
 
-    >>> change_of("cogniload-v1-test-s42-d1-N20-rho5-0~from=10")
-    'from'
+    Examples:
+        >>> change_of("cogniload-v1-test-s42-d1-N20-rho5-0~from=10")
+        'from'
     """
     return split_twin(id.partition("~")[2])[0] or ORIGINAL
 
@@ -125,8 +128,9 @@ def change_of(id: str) -> str:
 def split_twin(text: str) -> tuple[str, int]:
     """Return a change and its number, 0 if it has none.
 
-    >>> split_twin("from=50"), split_twin("needles")
-    (('from', 50), ('needles', 0))
+    Examples:
+        >>> split_twin("from=50"), split_twin("needles")
+        (('from', 50), ('needles', 0))
     """
     match = re.fullmatch(r"([a-z]+)=(\d{1,7})", text)
     return (match[1], int(match[2])) if match else (text, 0)
@@ -135,8 +139,9 @@ def split_twin(text: str) -> tuple[str, int]:
 def short(value: float | str) -> str:
     """Return a knob's value as an id holds it: 25 for 25.0.
 
-    >>> short(25.0), short(2.5)
-    ('25', '2.5')
+    Examples:
+        >>> short(25.0), short(2.5)
+        ('25', '2.5')
     """
     return str(value).removesuffix(".0")
 

@@ -24,8 +24,9 @@ def without_keys(values: Mapping[Any, Any]) -> dict[str, Any]:
     that is a URL loses its `user:password@`, and a parameter of such a name, as `?api_key=...`, its
     value. All other texts, such as prompts, stay as they are, whatever they speak of.
 
-    >>> without_keys({"api_key": "x", "base_url": "http://me:pw@host/v1?token=x", "model": "m"})
-    {'base_url': 'http://host/v1?token=***', 'model': 'm'}
+    Examples:
+        >>> without_keys({"api_key": "x", "base_url": "http://me:pw@host/v1?token=x", "model": "m"})
+        {'base_url': 'http://host/v1?token=***', 'model': 'm'}
     """
     kept = {str(name): value for name, value in values.items() if not _NAME.fullmatch(str(name))}
     return {name: _without_keys(value) for name, value in kept.items()}

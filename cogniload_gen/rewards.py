@@ -53,10 +53,11 @@ def answer_reward(completions: Sequence[Completion], **columns: Any) -> list[flo
     None for a row of another task, whose columns of ours are all None. Raises ValueError if a
     column is missing, and as `answer_score` does.
 
-    >>> from cogniload_gen import generate_puzzles
-    >>> row = generate_puzzles(d=1, N=5, rho=50, num_puzzles=1).to_pylist()[0]
-    >>> answer_reward(["I don't know."], **{name: [value] for name, value in row.items()})
-    [0.0]
+    Examples:
+        >>> from cogniload_gen import generate_puzzles
+        >>> row = generate_puzzles(d=1, N=5, rho=50, num_puzzles=1).to_pylist()[0]
+        >>> answer_reward(["I don't know."], **{name: [value] for name, value in row.items()})
+        [0.0]
     """
     return _rewards(answer_score, completions, columns)
 
@@ -101,8 +102,9 @@ def _rewards(
 def without_end(response: str) -> str:
     """Return a response without the marks at its end.
 
-    >>> without_end("It is red.<|im_end|>\\n")
-    'It is red.'
+    Examples:
+        >>> without_end("It is red.<|im_end|>\\n")
+        'It is red.'
     """
     end = len(response.rstrip())
     while mark := END.search(response, max(0, end - LONGEST_END), end):
@@ -115,8 +117,9 @@ def without_end(response: str) -> str:
 def told(completion: Completion) -> tuple[str, str | None]:
     """Return what a model wrote, and its reasoning, from a text or the assistant's messages.
 
-    >>> told([{"role": "assistant", "content": "Red.", "reasoning_content": "Hm."}])
-    ('Red.', 'Hm.')
+    Examples:
+        >>> told([{"role": "assistant", "content": "Red.", "reasoning_content": "Hm."}])
+        ('Red.', 'Hm.')
     """
     if isinstance(completion, str):
         return completion, None

@@ -110,8 +110,9 @@ def configuration_of(dataset: str, **parameters: Any) -> Configuration:
     `dataset` and `parameters` are as `load_dataset` takes them, with `split` for one of train,
     validation and test. ValueError for what is wrong, and for a tokenizer without a name.
 
-    >>> configuration_of("cogniload", d=1, N=[20, 50], rho=25, num_puzzles=10).name
-    'cogniload-v1-d1-N20_50-rho25-num_puzzles10-seed42'
+    Examples:
+        >>> configuration_of("cogniload", d=1, N=[20, 50], rho=25, num_puzzles=10).name
+        'cogniload-v1-d1-N20_50-rho25-num_puzzles10-seed42'
     """
     known = benchmarks.datasets()
     grid = known[check_choice("dataset", dataset, tuple(known))].select(**parameters)

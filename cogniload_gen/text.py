@@ -70,7 +70,8 @@ def line_up(count: int, pieces: Iterable[Pieces]) -> tuple[np.ndarray, np.ndarra
 def offsets(lengths: np.ndarray) -> np.ndarray:
     """Return where consecutive parts of the given lengths start, with the total at the end.
 
-    >>> offsets(np.array([2, 0, 3])).tolist()
-    [0, 2, 2, 5]
+    Examples:
+        >>> offsets(np.array([2, 0, 3])).tolist()
+        [0, 2, 2, 5]
     """
     return np.concatenate([[0], np.cumsum(lengths)])

@@ -39,8 +39,9 @@ def estimate(text: str) -> int:
     A word counts once more for every 13 letters, and a Chinese character, whose three bytes are
     letters here, about once. (To count bytes is faster than to find words.)
 
-    >>> estimate("The quick fox, 12 times.")
-    8
+    Examples:
+        >>> estimate("The quick fox, 12 times.")
+        8
     """
     encoded = f" {text}".encode(errors="replace")
     kinds = encoded.translate(KINDS)
@@ -65,8 +66,9 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
     Raises ValueError that starts with "tokenizer" if it does not load, if what it returns is no
     count, or if it counts everything as 0 tokens; the returned function does so too.
 
-    >>> token_counter(None)([" The Fox sleeps.", " Hm."]).tolist()
-    [4.0, 2.0]
+    Examples:
+        >>> token_counter(None)([" The Fox sleeps.", " Hm."]).tolist()
+        [4.0, 2.0]
     """
     named = tokenizer is None or isinstance(tokenizer, str | PathLike)
     if not named and not (callable(tokenizer) and isinstance(tokenizer, Hashable)):

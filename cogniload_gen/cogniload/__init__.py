@@ -135,10 +135,11 @@ def generate_puzzles(
 
     Raises ValueError naming the parameter, what it got and what it takes.
 
-    >>> table = generate_puzzles(d=[1, 3], N=20, rho=50, num_puzzles=2)
-    >>> table["id"].to_pylist()[:2]
-    ['cogniload-v1-test-s42-d1-N20-rho50-0', 'cogniload-v1-test-s42-d3-N20-rho50-0']
-    >>> table["answer"].to_pylist()
-    ['purple', 'pink', 'egg', 'egg']
+    Examples:
+        >>> table = generate_puzzles(d=[1, 3], N=20, rho=50, num_puzzles=2)
+        >>> table["id"].to_pylist()[:2]
+        ['cogniload-v1-test-s42-d1-N20-rho50-0', 'cogniload-v1-test-s42-d3-N20-rho50-0']
+        >>> table["answer"].to_pylist()
+        ['purple', 'pink', 'egg', 'egg']
     """
     return BENCHMARK.puzzles(**locals()).table()

@@ -58,8 +58,9 @@ def forms_of(category: str, language: str) -> dict[str, Any]:
 def vocabulary(category: str, language: str = ENGLISH) -> list[str]:
     """Return what the values of a category are called as answers in a language.
 
-    >>> vocabulary("hair")[:3], vocabulary("hair", "de")[:3]
-    (['blue', 'red', 'yellow'], ['blau', 'rot', 'gelb'])
+    Examples:
+        >>> vocabulary("hair")[:3], vocabulary("hair", "de")[:3]
+        (['blue', 'red', 'yellow'], ['blau', 'rot', 'gelb'])
     """
     forms = forms_of(category, language).values()
     return [form if isinstance(form, str) else form["word"] for form in forms]

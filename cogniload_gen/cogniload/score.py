@@ -106,9 +106,10 @@ def score_response(
 
     Raises ValueError for any other category or language.
 
-    >>> asked = {"poi": "Ann", "category": "clothes_hat", "options": ["red", "blue"]}
-    >>> score_response("In the end, Ann is wearing a red hat.", **asked, answer="red")
-    <Outcome.CORRECT_VALID: 'correct_valid'>
+    Examples:
+        >>> asked = {"poi": "Ann", "category": "clothes_hat", "options": ["red", "blue"]}
+        >>> score_response("In the end, Ann is wearing a red hat.", **asked, answer="red")
+        <Outcome.CORRECT_VALID: 'correct_valid'>
     """
     check_choice("language", language, LANGUAGES)
     row = {"poi": poi, "answer": answer, "category": category, "options": options}
@@ -237,8 +238,9 @@ def take_last_sentence(text: str) -> str:
 
     So "a. b." gives " b", and "a. b. c", whose last sentence lacks its full stop, gives " b" too.
 
-    >>> take_last_sentence("a. b."), take_last_sentence("a. b. c")
-    (' b', ' b')
+    Examples:
+        >>> take_last_sentence("a. b."), take_last_sentence("a. b. c")
+        (' b', ' b')
     """
     parts = text.rsplit(".", 2)
     return parts[-2] if len(parts) >= 2 else text
@@ -295,8 +297,9 @@ def _mention(value: str, language: str) -> re.Pattern:
 def last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[int, int]:
     """Return where a sentence names a value last, in one of its spellings, or (-1, -1) (D.4).
 
-    >>> last_mention("red", "a red hat, no, a blue one")
-    (2, 5)
+    Examples:
+        >>> last_mention("red", "a red hat, no, a blue one")
+        (2, 5)
     """
     own = spellings_of(value, language)
     if not any(term in sentence for term in own):  # almost always, and quick to tell
@@ -319,10 +322,11 @@ def alternative_flag(
     alternative whose last mention encloses the gold value's last mention counts, as "non-fiction"
     does "fiction".
 
-    >>> alternative_flag("a fiction book", ["non-fiction"], "fiction")
-    False
-    >>> alternative_flag("a non-fiction book", ["non-fiction"], "fiction")
-    True
+    Examples:
+        >>> alternative_flag("a fiction book", ["non-fiction"], "fiction")
+        False
+        >>> alternative_flag("a non-fiction book", ["non-fiction"], "fiction")
+        True
     """
     if not any(check_correct_answer(value, sentence, language) for value in alternatives):
         return False
@@ -428,8 +432,9 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
 def attributes(answer: str) -> dict[str, str]:
     """Return the values of an answer by category; ValueError if it is about no state.
 
-    >>> attributes("hair: red, location: park")
-    {'hair': 'red', 'location': 'park'}
+    Examples:
+        >>> attributes("hair: red, location: park")
+        {'hair': 'red', 'location': 'park'}
     """
     pairs = [part.partition(": ") for part in answer.split(", ")]
     values = {category: value for category, _, value in pairs}

@@ -22,13 +22,15 @@ _messages = pa.list_(pa.struct({"role": pa.string(), "content": pa.string()}))
 def clean_trace(puzzle: str) -> str:
     """Return the clean trace of a puzzle, given as its text; ValueError for another text.
 
-    >>> from cogniload_gen import generate_puzzles
-    >>> print(clean_trace(generate_puzzles(d=1, N=2, rho=50, num_puzzles=1)["puzzle"][0].as_py()))
-    At first, Charles is wearing white pants.
-    1. Charles stays the same.
-    2. Charles stays the same.
-    <BLANKLINE>
-    Charles is wearing white pants.
+    Examples:
+        >>> from cogniload_gen import generate_puzzles
+        >>> table = generate_puzzles(d=1, N=2, rho=50, num_puzzles=1)
+        >>> print(clean_trace(str(table["puzzle"][0])))
+        At first, Charles is wearing white pants.
+        1. Charles stays the same.
+        2. Charles stays the same.
+        <BLANKLINE>
+        Charles is wearing white pants.
     """
     solution = solve_steps(puzzle)
     states = [people[solution.poi] for people in solution.states]

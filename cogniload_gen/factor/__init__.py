@@ -157,8 +157,9 @@ def generate_factor(
 
     Raises ValueError naming the parameter, what it got and what it takes.
 
-    >>> row = generate_factor("realistic", op=2, num_puzzles=1).to_pylist()[0]
-    >>> print(row["question"], row["answer"])
-    How many Tortoise does Rowan Garden have? 43
+    Examples:
+        >>> row = generate_factor("realistic", op=2, num_puzzles=1).to_pylist()[0]
+        >>> print(row["question"], row["answer"])
+        How many Tortoise does Rowan Garden have? 43
     """
     return FACTOR.puzzles(**locals()).table()

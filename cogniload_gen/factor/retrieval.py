@@ -61,8 +61,9 @@ class Retrieval:
 def check_retrieval(entries: Any) -> Retrieval:
     """Return checked settings from a mapping that has at least `retriever` and `budget`.
 
-    >>> print(check_retrieval({"retriever": "bm25", "budget": 500}))
-    bm25, 500 tokens
+    Examples:
+        >>> print(check_retrieval({"retriever": "bm25", "budget": 500}))
+        bm25, 500 tokens
     """
     if not isinstance(entries, Mapping):
         allowed = "an object with a retriever and a budget"
@@ -235,11 +236,12 @@ def retrieve(puzzle: str, settings: Retrieval, tokenizer: Tokenizer = None) -> R
     first that does not fit: a larger budget never finds less. ValueError, in one line, for a text
     that is no puzzle of FACTOR, and ImportError where the retriever's extra is missing.
 
-    >>> from cogniload_gen import generate_factor
-    >>> row = generate_factor("realistic", op=4, context=500, num_puzzles=1).to_pylist()[0]
-    >>> found = retrieve(row["puzzle"], Retrieval("oracle", 200))
-    >>> found.closed, found.needed, found.tokens
-    (True, 6, 97.0)
+    Examples:
+        >>> from cogniload_gen import generate_factor
+        >>> row = generate_factor("realistic", op=4, context=500, num_puzzles=1).to_pylist()[0]
+        >>> found = retrieve(row["puzzle"], Retrieval("oracle", 200))
+        >>> found.closed, found.needed, found.tokens
+        (True, 6, 97.0)
     """
     parts = split(puzzle)
     words = ([f" {word}" for word in sentence.split()] for sentence in parts.sentences)

@@ -76,8 +76,9 @@ def score_factor(
 
     Raises ValueError if there is no such suite, or for a symbolic puzzle without its target.
 
-    >>> score_factor("So v0 and v3.", suite="symbolic", answer="v0, v12", target=2)
-    FactorScore(outcome=<FactorOutcome.WRONG_SET: 'wrong_set'>, missing=('v12',), extra=('v3',))
+    Examples:
+        >>> score_factor("So v0 and v3.", suite="symbolic", answer="v0, v12", target=2)
+        FactorScore(outcome=<FactorOutcome.WRONG_SET: 'wrong_set'>, missing=('v12',), extra=('v3',))
     """
     score = score_row(
         response,

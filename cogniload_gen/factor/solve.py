@@ -35,8 +35,9 @@ Name = int | tuple[str, str]
 def spell(name: Name) -> str:
     """Return a variable as statements name it, as in "v3" or "South Zoo's Fox".
 
-    >>> spell(3), spell(("South Zoo", "Fox"))
-    ('v3', "South Zoo's Fox")
+    Examples:
+        >>> spell(3), spell(("South Zoo", "Fox"))
+        ('v3', "South Zoo's Fox")
     """
     return f"v{name}" if isinstance(name, int) else "'s ".join(name)
 
@@ -60,9 +61,10 @@ def solve_symbolic(text: str) -> str:
     answer: a relation that can't be read, a variable with no definition or with two, definitions
     in a circle.
 
-    >>> text = "<<<assign v0 = 3>>> <<<assign v1 = v0 - 1>>> This is the end of the text."
-    >>> solve_symbolic(text + " Which variables are equal to 2.")
-    'v1'
+    Examples:
+        >>> text = "<<<assign v0 = 3>>> <<<assign v1 = v0 - 1>>> This is the end of the text."
+        >>> solve_symbolic(text + " Which variables are equal to 2.")
+        'v1'
     """
     definitions, target = symbolic_relations(text)
     return equal_to(evaluate(definitions, definitions), target) or "none"
@@ -71,8 +73,9 @@ def solve_symbolic(text: str) -> str:
 def equal_to(values: Mapping[Name, int], target: int) -> str:
     """Return the variables that have a value, in order, as the column `answer` lists them.
 
-    >>> equal_to({2: 5, 0: 5, 1: 4}, 5)
-    'v0, v2'
+    Examples:
+        >>> equal_to({2: 5, 0: 5, 1: 4}, 5)
+        'v0, v2'
     """
     return ", ".join(map(spell, sorted(name for name in values if values[name] == target)))
 
@@ -101,8 +104,9 @@ def symbolic_relations(text: str) -> tuple[dict[Name, Definition], int]:
 def solve_realistic(text: str) -> str:
     """The number that the question asks for (section 3.2); ValueError as `solve_symbolic`.
 
-    >>> solve_realistic("The number of each A's Fox is 2. How many Fox does A have?")
-    '2'
+    Examples:
+        >>> solve_realistic("The number of each A's Fox is 2. How many Fox does A have?")
+        '2'
     """
     definitions, wanted = realistic_relations(text)
     return str(evaluate(definitions, [wanted])[wanted])
@@ -134,8 +138,9 @@ def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> 
 
     Raises ValueError if one of them has no definition or depends on itself.
 
-    >>> evaluate({0: Definition((), constant=3), 1: Definition((0,), factor=2)}, [1])
-    {0: 3, 1: 6}
+    Examples:
+        >>> evaluate({0: Definition((), constant=3), 1: Definition((0,), factor=2)}, [1])
+        {0: 3, 1: 6}
     """
     terms: dict[Name, tuple[Name, ...]] = {}
     open_names = list(wanted)
