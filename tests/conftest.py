@@ -34,7 +34,7 @@ settings.load_profile("cogniload")
 ON_LINUX = [
     "analysis/test_read.py", "analysis/test_report.py",
     "ground/test_shards.py", "runner/*", "test_cli.py",
-    "test_files.py", "test_gate.py", "training/*", "with_*/*",
+    "test_files.py", "test_frozen.py", "training/*", "with_*/*",
 ]  # fmt: skip
 """Tests that send signals, bound memory, or name devices: other systems leave them out."""
 

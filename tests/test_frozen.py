@@ -1,6 +1,6 @@
-"""The gate: what may not change while the code behind it does.
+"""The frozen file: what may not change while the code behind it does.
 
-Each section is collected today and compared with `data/gate/SECTION.json`: text exactly, numbers
+Each section is collected today and compared with `data/frozen/SECTION.json`: text exactly, numbers
 within 1 part in a million. `tables` are all CSVs that `cogniload report` writes for examples/;
 `agreement` is how often a reader misses, or contradicts, the label of a text, which may grow a
 little (`cases.toml`). Only names at a package's root, the console script and files are used: all
@@ -8,7 +8,7 @@ else may move.
 
 Where a change is meant, renew what it changes, and nothing else:
 
-    GATE_RENEW="tables/slips.csv tasks/cogniload_mini columns" pytest tests/test_gate.py
+    FROZEN_RENEW="tables/slips.csv tasks/cogniload_mini columns" pytest tests/test_frozen.py
 
 A word is a section, or SECTION/ENTRY; a table's entry is its file, in all reports. A test that
 renews fails and lists what it has renewed, so that no run is green by it.
@@ -42,11 +42,11 @@ import cogniload_gen as gen
 
 TESTS = Path(__file__).parent
 EXAMPLES = TESTS.parent / "examples"
-STORE = TESTS / "data/gate"
+STORE = TESTS / "data/frozen"
 CASES = tomllib.loads((STORE / "cases.toml").read_text("utf-8"))
 MEMBERS = CASES["members"]
 MODULES = [import_module(name) for name in CASES["modules"]]
-RENEW = [word.partition("/") for word in os.environ.get("GATE_RENEW", "").split()]
+RENEW = [word.partition("/") for word in os.environ.get("FROZEN_RENEW", "").split()]
 
 
 # Names and signatures
@@ -305,7 +305,7 @@ def judge(row):
     }
 
 
-# The gate itself
+# What is compared
 
 MISSING = "(not there)"
 SECTIONS = [signatures, columns, puzzles, tasks, published, tables, agreement]
