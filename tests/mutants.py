@@ -29,6 +29,7 @@ SECTIONS = " ".join(
     f"tests/analysis/cogniload/test_{name}.py"
     for name in ("breaks", "budgets", "ranking", "tables")
 )
+READ = "tests/analysis/test_read.py tests/analysis/test_copies.py"
 RUNNER = "tests/runner/test_runs.py tests/runner/test_resume.py"
 TESTS_OF = {
     "lm_eval_tasks/runner.py": f"{RUNNER} tests/runner/test_servers.py",
@@ -41,7 +42,7 @@ TESTS_OF = {
     "lm_eval_tasks/cogniload/gate.py": "tests/runner/test_running_gate.py",
     "cogniload_gen/twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
     "cogniload_gen/sample.py": "tests/ground/test_sample.py tests/test_rescore.py",
-    f"{ANALYSIS}/samples/read.py": "tests/analysis/test_read.py",
+    f"{ANALYSIS}/samples/read.py": f"{READ} tests/analysis/test_runs.py",
     f"{ANALYSIS}/report/compare_runs.py": "tests/analysis/test_compare.py",
     f"{ANALYSIS}/report/why.py": "tests/analysis/test_why.py",
     f"{ANALYSIS}/compare/why.py": "tests/analysis/test_why.py",

@@ -90,6 +90,7 @@ def test_of_several_results_of_one_run_those_with_most_answers_hold(tmp_path, in
         write_run(tmp_path, "m", said, date=date, config=config)
     frame = read_samples(tmp_path)
     assert (len(frame), frame["model"].nunique(), frame["attempt"].max()) == (24, 1, 1)
+    assert "level_0" not in frame  # an index of its own
     assert frame["correct"].tolist() == [said["acc"] == 1 for said in sets[1]]
     write_run(tmp_path / "again", "m", answers(24, seed=2), config=CONFIG | {"run_id": "two"})
     assert read_samples(tmp_path)["attempt"].value_counts().to_dict() == {1: 24, 2: 24}

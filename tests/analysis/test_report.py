@@ -296,6 +296,14 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
     assert ('<a href="#curves">Accuracy</a>' in text) == right  # at chance, accuracy is noise
 
 
+def test_puzzles_of_one_load_have_their_share_as_the_headline(undrawn, tmp_path):
+    outcomes = ["wrong_logic"] + 19 * ["correct_valid"]
+    samples = [make_sample(make_puzzle(1, 20, 50, n), "", each) for n, each in enumerate(outcomes)]
+    write_run(tmp_path, "m", samples)
+    (part,) = build_parts({"CogniLoad": read_samples(tmp_path)})
+    assert part.verdicts[0].headline.startswith("Solves 95 % of the puzzles at d = 1, N = 20")
+
+
 def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tmp_path):
     for date in ("2026-01-01T00-00-00.1", "2026-01-02T00-00-00.1"):
         write_run(tmp_path, "org/m", make_samples(BETA, 1, 1, grid=SMALL), date=date)

@@ -113,6 +113,7 @@ def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
     table, frame, capacities = effort_of(whole, stopped, planned)
     rows = table.set_index("model")
     assert table["model"].tolist() == ["planned", "stopped", "whole"]
+    assert {*table["of"]} == {"whole"}
     assert rows.loc["stopped", "accuracy"] == rows.loc["stopped", "stopped"]
     assert rows.loc["stopped", "ECL50"] == rows.loc["stopped", "stopped_ECL50"]
     assert rows.loc["whole", "difference"] == 0
