@@ -10,6 +10,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 from command_line import parse, refusal, run_python
+from stored import read_lines
 
 from cogniload_cli import COMMANDS, main
 from cogniload_gen import generate_puzzles
@@ -18,10 +19,6 @@ from cogniload_gen.cogniload.steps.planted import write_trace
 NAMES = [name for group in COMMANDS.values() for name in group]
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [25, 50], "num_puzzles": 3}
-
-
-def read_jsonl(path: str) -> list[dict]:
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def said_of(capsys, words: list[str]) -> tuple[int, str, str]:
@@ -135,7 +132,7 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
         assert main(["generate", file, *SMALL, *(more and more.split())]) == 0
         read = {"data_files": file, "split": "train", "cache_dir": folder / kind}
         assert list(datasets.load_dataset(kind, **read)) == expected
-    assert read_jsonl("a.jsonl") == pq.read_table("a.parquet").to_pylist() == expected
+    assert read_lines("a.jsonl") == pq.read_table("a.parquet").to_pylist() == expected
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -1,11 +1,10 @@
 """The real runs in examples/real: whole, scored as they were, and what the pages say of them."""
 
-import gzip
-import json
 import re
 
 import pytest
 from source_tree import ROOT
+from stored import read_lines
 
 from cogniload_analysis import explain_failures, read_samples
 from cogniload_cli import main
@@ -23,14 +22,9 @@ def page(name):
     return " ".join((ROOT / name).read_text("utf-8").split())
 
 
-def samples_of(file):
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
-    samples = samples_of(file)
+    samples = read_lines(file)
     assert len({sample["doc"]["id"] for sample in samples}) == len(samples) == 140
     for sample in samples:
         assert solve(sample["doc"]["puzzle"]) == sample["doc"]["answer"]
@@ -46,8 +40,8 @@ def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
 
 
 def test_the_twins_of_the_first_run_are_counted_on_the_page_and_their_verdict_is_quoted():
-    twins = samples_of(next(FILES[0].parent.glob("why/samples_*.gz")))
-    right = {sample["doc"]["id"]: sample["acc"] for sample in samples_of(FILES[0])}
+    twins = read_lines(next(FILES[0].parent.glob("why/samples_*.gz")))
+    right = {sample["doc"]["id"]: sample["acc"] for sample in read_lines(FILES[0])}
     counts = {}
     for sample in twins:
         assert solve(sample["doc"]["puzzle"]) == sample["doc"]["answer"]
@@ -65,7 +59,7 @@ def test_the_twins_of_the_first_run_are_counted_on_the_page_and_their_verdict_is
 def test_each_check_still_has_its_scores_and_its_row_on_the_page(name, tmp_path, capsys):
     assert main(["score", str(CHECKS[name]), "--out", str(tmp_path / "again.jsonl")]) == 0
     assert "0 scored anew" in capsys.readouterr().out
-    samples = samples_of(CHECKS[name])
+    samples = read_lines(CHECKS[name])
     for sample in samples:
         answer = solve(sample["doc"]["puzzle"])
         assert answer == (int if isinstance(answer, int) else str)(sample["doc"]["answer"])

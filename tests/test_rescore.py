@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from stored import read_lines, write_lines
 
 from cogniload_analysis import read_samples
 from cogniload_gen import read_steps, score
@@ -16,17 +17,12 @@ DATED = "2026-11-21T22-15-08.816728.jsonl"
 FILES = {name: RUN / f"samples_{name}_mini_{DATED}" for name in ("cogniload", "factor_symbolic")}
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-SAMPLES = {name: read(path) for name, path in FILES.items()}
+SAMPLES = {name: read_lines(path) for name, path in FILES.items()}
 COGNILOAD = SAMPLES["cogniload"]
 
 
-def write(samples, path=Path("samples.jsonl")):
-    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples), "utf-8")
-    return path
+def write(samples, path="samples.jsonl"):
+    return write_lines(path, samples)
 
 
 def outcomes_of(samples):
@@ -38,7 +34,9 @@ def assert_same(path, samples, out="model/"):
     scored = rescore(path, out, force=True)
     assert scored.changed == 0
     assert Counter({o.value: n for o, n in scored.outcomes.items()}) == outcomes_of(samples)
-    assert [sample["outcome"] for sample in read(scored.out)] == [s["outcome"] for s in samples]
+    assert [sample["outcome"] for sample in read_lines(scored.out)] == [
+        s["outcome"] for s in samples
+    ]
     if "poi" in samples[0]["doc"]:
         frame = read_samples(scored.out)
         assert frame["outcome"].tolist() == [sample["outcome"] for sample in samples]
@@ -50,7 +48,7 @@ def test_a_run_keeps_its_outcomes_and_gets_its_first_errors(folder, name):
     scored = assert_same(FILES[name], SAMPLES[name])
     assert scored.out == Path("model", FILES[name].name)  # where a report looks for it
     first = Counter()
-    for sample, written in zip(SAMPLES[name], read(scored.out), strict=True):
+    for sample, written in zip(SAMPLES[name], read_lines(scored.out), strict=True):
         steps = read_steps(sample["filtered_resps"][0], sample["doc"])
         assert written["steps_read"]["first_error"] == steps.first_error
         first[(steps.error or "none") if steps.read else "not read"] += 1
@@ -63,7 +61,7 @@ def test_samples_stand_there_once_for_each_filter(folder):
     about = {"finish_reason": "stop", "metrics": [*COGNILOAD[0]["metrics"], "finish_reason"]}
     twice = [s | about | {"filter": name} for name in ("strict", "none") for s in COGNILOAD]
     scored = assert_same(write(twice), COGNILOAD)
-    assert {sample["finish_reason"] for sample in read(scored.out)} == {"stop"}
+    assert {sample["finish_reason"] for sample in read_lines(scored.out)} == {"stop"}
 
 
 @pytest.mark.parametrize("kept", ["first", "all"])
@@ -80,7 +78,7 @@ def test_each_of_several_attempts_is_scored(folder, kept):
     assert scored.changed == 0
     assert scored.outcomes.total() == 3 * len(COGNILOAD)
     spent = [0] * len(COGNILOAD)
-    for place, sample in enumerate(read(scored.out)):
+    for place, sample in enumerate(read_lines(scored.out)):
         number, attempt = divmod(place, 3)
         response = attempts[number][attempt]
         assert (sample["resps"], sample["filtered_resps"]) == ([[response]], [response])
@@ -103,7 +101,7 @@ def test_a_count_that_is_no_number_of_tokens_is_unknown_and_not_written(folder, 
         write([s | dict.fromkeys(counts, math.nan) for s in SAMPLES[benchmark]]),
         SAMPLES[benchmark],
     )
-    assert not any({*counts} & {*sample, *sample["metrics"]} for sample in read(scored.out))
+    assert not any({*counts} & {*sample, *sample["metrics"]} for sample in read_lines(scored.out))
 
 
 def test_the_ending_is_that_of_the_new_outcome(folder):
@@ -113,7 +111,7 @@ def test_the_ending_is_that_of_the_new_outcome(folder):
     sample |= {"outcome": "wrong_max_context", "acc": 0, "target": doc["answer"], "doc_id": 0}
     sample |= {"resps": [[f"{doc['poi']} ends with {doc['answer']}."]]}
     sample["filtered_resps"] = sample["resps"][0]
-    (written,) = read(rescore(write([sample]), "again.jsonl").out)
+    (written,) = read_lines(rescore(write([sample]), "again.jsonl").out)
     assert (written["outcome"], written["ending"]) == ("correct_poi", "ended")
 
 

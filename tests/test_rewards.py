@@ -1,7 +1,6 @@
 """Rewards: right tracking pays step by step, tricks don't, hostile text does no harm."""
 
 import re
-import tomllib
 from collections import Counter
 from itertools import pairwise
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from limits import growth
 from questions import CLAUSES
 from source_tree import ROOT
+from stored import cases
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score_response
@@ -251,7 +251,7 @@ def test_no_text_does_harm(response, puzzle):
     assert 0 <= step_score(response, puzzle) <= 1
 
 
-HACKS = tomllib.loads((ROOT / "tests/factor/data/reward_hacks.toml").read_text("utf-8"))
+HACKS = cases(ROOT / "tests/factor/data", "reward_hacks.toml")
 
 
 @pytest.mark.parametrize(("before", "after"), HACKS["each"])

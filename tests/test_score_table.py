@@ -1,12 +1,12 @@
 """`cogniload score --dataset`: any table of responses, scored as lm-eval's tasks score."""
 
-import json
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from command_line import main
+from stored import read_lines, write_lines
 
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
@@ -38,7 +38,7 @@ def write(path, rows):
     """Write rows as pandas does, with counts as 12.0 and missing values as NaN."""
     path = Path(path)
     if path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_lines(path, rows)
     elif path.suffix == ".csv":
         pd.DataFrame(rows).to_csv(path, index=False, encoding="utf-8-sig")
     else:
@@ -81,7 +81,7 @@ def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, da
     else:
         write(tables, given)
     scored = score_responses(Path(dataset), [tables], "runs/model-1.7b/")
-    samples = [json.loads(line) for line in scored.out.read_text("utf-8").splitlines()]
+    samples = read_lines(scored.out)
     by_id = {row["id"]: row for row in rows}
     assert [sample["doc"]["id"] for sample in samples] == [each["id"] for each in given]
     for sample, answered in zip(samples, given, strict=True):

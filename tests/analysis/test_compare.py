@@ -1,7 +1,6 @@
 """Runs side by side: the numbers of small frames by hand, and the command."""
 
 import re
-import tomllib
 from itertools import combinations
 from pathlib import Path
 
@@ -10,13 +9,14 @@ import pandas as pd
 import pytest
 from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_run
 from refusals import assert_refused, refused
+from stored import cases
 
 from cogniload_analysis import analyses, compare_runs
 from cogniload_analysis.compare.differences import comparison_sections
 from cogniload_analysis.compare.paired import adjust, puzzles_needed
 from cogniload_cli import main
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 GENERATOR = np.random.default_rng(1)
 CELLS = [(d, N, rho) for d in (1, 5, 10) for N in (20, 100) for rho in (0.1, 0.5, 0.9)]
 

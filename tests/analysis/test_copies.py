@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from lm_eval_layout import make_answers, write_run
+from stored import read_lines, write_lines
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_gen.sample import is_greedy, rescore
@@ -73,10 +74,10 @@ def test_what_a_file_lacks_is_said(run, caplog, harm):
 
 
 def test_documents_that_nobody_numbered_count_each(run, caplog):
-    lines = [json.loads(line) for line in samples(run).read_text("utf-8").splitlines()]
+    lines = read_lines(samples(run))
     for line in lines:
         del line["doc_id"]
-    samples(run).write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    write_lines(samples(run), lines)
     assert len(read_samples(run)) == 24
     assert not caplog.messages
 
@@ -97,7 +98,7 @@ def test_of_several_results_of_one_run_those_with_most_answers_hold(tmp_path, in
 
 
 def test_runs_that_differ_in_a_setting_or_a_label_are_no_copies(run, tmp_path):
-    lines = [json.loads(line) for line in samples(run).read_text("utf-8").splitlines()]
+    lines = read_lines(samples(run))
     write_run(tmp_path / "fast", "m", lines, model_args={"dtype": "int8"})
     assert read_samples(tmp_path)["model"].value_counts().tolist() == [24, 24]
     copy_folder(run)

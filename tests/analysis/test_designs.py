@@ -1,22 +1,21 @@
 """What both adaptive designs hold: their questions, how they go on after a crash, refusals."""
 
 import re
-import tomllib
 from collections import defaultdict
 from hashlib import sha256
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 from refusals import refused
 from searches import CDF, MODELS, N_EFF, undisturbed_run
+from stored import cases
 
 import cogniload_analysis
 from cogniload_analysis import AdaptiveDesign, DecayDesign
 from cogniload_analysis.adaptive.design import Interval
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -2,14 +2,13 @@
 
 import logging
 import math
-import tomllib
 from html import unescape
 from io import BytesIO
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from lm_eval_layout import make_puzzle, make_sample, make_samples, write_run
+from stored import cases
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -22,7 +21,7 @@ from cogniload_analysis.samples.stop_reasons import (
     warn_of_limits,
 )
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 
 
 def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):

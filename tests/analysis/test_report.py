@@ -4,9 +4,7 @@ import io
 import re
 import subprocess
 import sys
-import tomllib
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +22,7 @@ from report_reader import (
     read_page,
     read_table,
 )
+from stored import cases
 
 from cogniload_analysis import fit_load_glm, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -36,7 +35,7 @@ from cogniload_analysis.report import why, write
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_responses
 from cogniload_analysis.report.write import build_parts, build_report, write_report
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 SCRIPT = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
 NOWHERE = "http://127.0.0.1:9"
 HOSTILE_MODEL = "org/<img src=x onerror=window.ran=1>$x_1$ {{ 7*7 }}"

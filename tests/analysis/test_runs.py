@@ -2,12 +2,11 @@
 
 import itertools
 import json
-import tomllib
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from lm_eval_layout import make_answers, write_factor_runs, write_run
+from stored import cases
 
 from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -17,7 +16,7 @@ from cogniload_analysis.report.part import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import read_settings, say_runs
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 MODEL = "org/Qwen3-8B"
 
 

@@ -1,10 +1,9 @@
 """Twins say why a model fails, and are scored as puzzles nowhere."""
 
-import json
-
 import pytest
 from command_line import refusal
 from lm_eval_layout import make_puzzle, make_sample, write_run
+from stored import read_lines
 
 from cogniload_cli import main
 from lm_eval_tasks.metrics import Fields
@@ -37,7 +36,7 @@ def test_a_report_of_a_run_with_twins_without_a_failure_or_a_success(
 ):
     folder = write(tmp_path / "run", "m", None, ("", *CHANGES))
     (file,) = folder.rglob("samples_*")
-    samples = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    samples = read_lines(file)
     for sample in samples:
         right = bool(of_twins if "~" in sample["doc"]["id"] else solved)
         sample |= {"acc": float(right), "outcome": ("wrong_logic", "correct_valid")[right]}

@@ -18,6 +18,7 @@ from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUs
 from lxml import html
 from planted_model import Model, is_wrong
 from planted_server import Face, serving
+from stored import read_lines, write_lines
 from test_planted import ask
 
 from inspect_tasks import tasks
@@ -274,13 +275,12 @@ def test_generate_for_a_run_and_score(chain):
     mix = ["--for", "run", "--num-puzzles", "12", "--split", "train"]
     _, out, err = command("generate", "mix.jsonl", *mix)
     low, high = map(float, re.search(r"pass rates are ([\d.]+) to ([\d.]+)", out + err).groups())
-    rows = [json.loads(line) for line in Path("mix.jsonl").read_text("utf-8").splitlines()]
+    rows = read_lines("mix.jsonl")
     chain.server.face = Face()
     told = {row["id"]: ask(chain.server, row["puzzle"], seed=3)[0] for row in rows}
     right = sum(not is_wrong(row["puzzle"], told[row["id"]].splitlines()[-1]) for row in rows)
     assert low - 0.1 < right / len(rows) < high + 0.1
-    lines = (json.dumps({"id": id, "response": text}) for id, text in told.items())
-    Path("told.jsonl").write_text("\n".join(lines), "utf-8")
+    write_lines("told.jsonl", ({"id": id, "response": text} for id, text in told.items()))
     out, _ = chain.do("score", "--dataset", "mix.jsonl", "told.jsonl", "--out", "scored")
     assert f"{len(rows)} responses, {right} correct" in out
     _, (row,) = chain.report("report", "scored", "--out", "report")

@@ -1,10 +1,8 @@
 """What a text asserts: no question, condition or plan; and an error stays one that is noticed."""
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 import pytest
+from stored import cases
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
@@ -12,7 +10,7 @@ from cogniload_gen.cogniload.steps.first_error import read_steps
 from cogniload_gen.cogniload.steps.planted import clauses, phrases, write_trace
 
 PUZZLES = generate_puzzles([1, 2, 3], [6, 12], [25, 50, 75], 10, split="train", seed=46).to_pylist()
-TEXTS = tomllib.loads((Path(__file__).parent / "data/assertions.toml").read_text("utf-8"))
+TEXTS = cases(__file__, "assertions.toml")
 KINDS = ("initial", "missed", "intruded", "wrong_value", "drifted")
 
 

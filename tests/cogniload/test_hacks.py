@@ -6,20 +6,17 @@ all of them, each in the form `option`, joined by `joint`. In {truth} all is tru
 """
 
 import json
-from pathlib import Path
 
 import pytest
 from source_tree import ROOT
+from stored import read_lines, stored
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.rewards import answer_score, step_score
 
 PROMISES = " ".join((ROOT / "docs/training.md").read_text("utf-8").split())
-HACKS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "data/reward_hacks.jsonl").read_text("utf-8").splitlines()
-]
+HACKS = read_lines(stored(__file__, "reward_hacks.jsonl"))
 PUZZLES = generate_puzzles([1, 3, 5], 12, [25, 50, 90], 1, split="train", trace=True).to_pylist()
 
 
@@ -75,9 +72,8 @@ def test_no_hack_earns_more_than_an_error_in_the_first_statement(hack):
 
 
 def test_of_tricks_by_a_writer_who_saw_no_rule_one_is_paid():
-    lines = (Path(__file__).parent / "data/hacks_sealed.jsonl").read_text("utf-8").splitlines()
-    paid = []
-    for hack in map(json.loads, lines):
+    hacks, paid = read_lines(stored(__file__, "hacks_sealed.jsonl")), []
+    for hack in hacks:
         *cell, seed = hack["cell"]
         rows = generate_puzzles(*cell, seed=seed, trace=True).to_pylist()
         row = next(row for row in rows if row["id"] == hack["id"])
@@ -85,4 +81,4 @@ def test_of_tricks_by_a_writer_who_saw_no_rule_one_is_paid():
         if reward(hack["response"], row) > 0.1:
             paid.append(hack["why"])
     assert paid == ["three contradictory answers, the right one only among them; pays 0"]
-    assert f"of {len(lines)} tricks by a writer who saw no rule, one is paid" in PROMISES
+    assert f"of {len(hacks)} tricks by a writer who saw no rule, one is paid" in PROMISES

@@ -4,19 +4,16 @@ A trace's label is the first error about anyone; the reader's is about the perso
 So traces whose first error is about another person decide nothing, and count for nothing.
 """
 
-import json
-from pathlib import Path
-
 import pytest
 from source_tree import ROOT
 from statsmodels.stats.proportion import proportion_confint
+from stored import read_lines, stored
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.first_error import read_steps
 from cogniload_gen.grid import language_of
 
-DATA = Path(__file__).parent / "data"
 PAGE = (ROOT / "docs/steps.md").read_text("utf-8")
 
 KINDS = {
@@ -65,10 +62,6 @@ def agreement(rows):
     return tuple(counts)
 
 
-def rows_of(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-
-
 BEFORE = ("steps_sealed", "steps_open", "steps_later_open")
 """Sets that have no row on the page."""
 
@@ -87,7 +80,7 @@ BEFORE = ("steps_sealed", "steps_open", "steps_later_open")
     ],
 )
 def test_the_docs_figures_on_held_out_traces(name, counts):
-    rows = rows_of(DATA / f"{name}.jsonl")
+    rows = read_lines(stored(__file__, f"{name}.jsonl"))
     assert agreement(rows) == counts
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
     readable = [row for row in rows if not row.get("unreadable")]
@@ -103,7 +96,8 @@ def interval(count, of):
     return f"{100 * low:.0f} to {100 * high:.0f}"
 
 
-HELD_OUT = rows_of(DATA / "languages_held_out.jsonl") + rows_of(DATA / "languages_sealed.jsonl")
+HELD_OUT = read_lines(stored(__file__, "languages_held_out.jsonl"))
+HELD_OUT += read_lines(stored(__file__, "languages_sealed.jsonl"))
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,10 @@
 
 import hashlib
 import re
-import tomllib
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
+from stored import cases
 
 from cogniload_gen import generate_puzzles, read_steps, score, score_response
 from cogniload_gen.benchmarks import named
@@ -19,8 +18,7 @@ from cogniload_gen.rewards import answer_score, step_score
 from cogniload_gen.shards import configuration_of, read_entry
 from cogniload_gen.task_puzzles import make_puzzles
 
-DATA = Path(__file__).parent / "data"
-KNOWN = tomllib.loads((DATA / "languages.toml").read_text("utf-8"))
+KNOWN = cases(__file__, "languages.toml")
 GRID = {"d": range(1, 13), "N": [3, 20], "rho": [10, 60], "num_puzzles": 10}
 OTHERS = LANGUAGES[1:]
 
@@ -230,7 +228,7 @@ def as_changes(words, row, language, states):
 @pytest.mark.parametrize("language", ["en", *OTHERS])
 def test_layouts_are_read_and_each_claim_is_right(language, layout, least):
     """Of 64 traces without an error, and 64 whose error is carried on by the statements."""
-    words = tomllib.loads((DATA / "languages_layouts.toml").read_text("utf-8"))[language]
+    words = cases(__file__, "languages_layouts.toml")[language]
     claims, read = [], 0
     rows = generate_puzzles([1, 3, 5, 8], [10, 20], [30, 60], 4, language=language).to_pylist()
     for number, row in enumerate(rows):
@@ -267,9 +265,7 @@ def test_of_a_response_in_english_nothing_is_claimed(language):
         assert read_steps("\n".join(lines), translated).first_error is None
 
 
-TRACES = tomllib.loads(
-    (Path(__file__).parent / "data" / "languages_traces.toml").read_text("utf-8")
-)
+TRACES = cases(__file__, "languages_traces.toml")
 
 
 @pytest.mark.parametrize("language", OTHERS)

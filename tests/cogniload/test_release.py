@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from questions import RELEASED
+from stored import read_lines, write_lines
 
 from cogniload_gen import generate_puzzles, score
 
@@ -81,9 +82,8 @@ def write_hub_files(folder, rows):
             for row in rows
             if row["N"] == N
         ]
-        (folder / f"length_{N}.jsonl").write_text(
-            "\n".join(map(json.dumps, lines)) + "\n\n", "utf-8"
-        )
+        with write_lines(folder / f"length_{N}.jsonl", lines).open("a") as file:
+            file.write("\n")
 
 
 def import_from(folder):
@@ -91,9 +91,7 @@ def import_from(folder):
     ran = subprocess.run(
         [sys.executable, SCRIPT, folder, "--out", out], capture_output=True, text=True, check=False
     )
-    return ran, [
-        json.loads(line) for line in out.read_text("utf-8").splitlines()
-    ] if out.exists() else []
+    return ran, read_lines(out) if out.exists() else []
 
 
 ROWS = generate_puzzles([1, 5, 12], [5, 20], [5, 50, 95], num_puzzles=8, trace=True).to_pylist()

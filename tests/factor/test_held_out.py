@@ -6,16 +6,13 @@ to the author of the rules; the others were read once before they were opened. H
 are hard: written to mislead a reader.
 """
 
-import json
-from pathlib import Path
-
 import pytest
+from stored import read_lines, stored
 
 from cogniload_gen.factor.reading.steps import read_factor_steps
 from cogniload_gen.factor.score import score_row
 
-LINES = (Path(__file__).parent / "data/held_out.jsonl").read_text("utf-8").splitlines()
-HELD_OUT = [json.loads(line) for line in LINES]
+HELD_OUT = read_lines(stored(__file__, "held_out.jsonl"))
 MISJUDGED = {
     "open": (0, 2), "sealed": (0, 1), "later": (0, 5), "third": (1, 19), "fourth": (1, 16),
     "fifth": (0, 10), "sixth": (3, 11), "seventh": (0, 11), "eighth": (0, 12),

@@ -5,22 +5,21 @@ not know: it shares nothing with the generator and the solver.
 """
 
 import re
-import tomllib
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from grids import factor_grid
 from scipy.stats import kstest
+from stored import cases
 
 from cogniload_gen import solve
 from cogniload_gen.factor.knobs import MAX_OP, PAPER_OP, RealisticCell
 from cogniload_gen.factor.realistic import columns
 from cogniload_gen.tokens import estimate, token_counter
 
-PAPER = tomllib.loads((Path(__file__).parent / "data/paper.toml").read_text("utf-8"))
+PAPER = cases(__file__, "paper.toml")
 NAME = r"[A-Z]\w+ [A-Z]\w+'s [A-Z]\w+"
 PROBLEM = re.compile(r"Problem: (.+)\n\nQuestion: How many (\w+) does (\w+ \w+) have\?\n\n(.+)")
 RELATION = re.compile(

@@ -1,7 +1,6 @@
 """What retrievers find of FACTOR's puzzles, against counts made apart from the text."""
 
 import re
-import tomllib
 from itertools import product
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 from statsmodels.stats.proportion import proportion_confint
+from stored import cases
 
 from cogniload_analysis.factor.recall import CELL, measure
 from cogniload_cli import main
@@ -21,7 +21,7 @@ from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor import retrieval
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, check_retrieval, retrieve, split
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 PUZZLES = {
     "realistic": generate_factor("realistic", op=[2, 5, 12], context=[0, 1500], num_puzzles=4),
     "symbolic": generate_factor("symbolic", N=[1, 6, 20], context=[0, 600], num_puzzles=4),

@@ -5,26 +5,24 @@ they are right, and for some the answer that they claim. Those of `data/response
 written, and judged, before the rules by authors who had not seen them.
 """
 
-import json
 import re
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from stored import cases, read_lines, stored
 
+from cogniload_gen import factor
 from cogniload_gen.factor.reading import answer as reading_module
 from cogniload_gen.factor.reading.answer import read_number, read_variables
 from cogniload_gen.factor.score import EXPLANATIONS, FactorOutcome, score_factor, score_row
 
-FOLDER = Path(__file__).parent / "data"
-UNSEEN, SEEN = (
-    [json.loads(line) for line in (FOLDER / name).open(encoding="utf-8")]
+RESPONSES = [
+    row
     for name in ("responses_unseen.jsonl", "responses.jsonl")
-)
-RESPONSES = UNSEEN + SEEN
+    for row in read_lines(stored(__file__, name))
+]
 QUESTION = "How many Fox does Hamilton Farm have?"
 
 
@@ -60,12 +58,8 @@ def test_an_answer_that_is_told_does_not_need_the_question():
     assert set(judged(rows, question=QUESTION)) <= set(judged(rows))
 
 
-WORDS = tomllib.loads(
-    files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
-)
-CASES, EXAMPLES = (
-    tomllib.loads((FOLDER / name).read_text("utf-8")) for name in ("words.toml", "cases.toml")
-)
+WORDS = cases(factor.__file__, "reading.toml")
+CASES, EXAMPLES = cases(__file__, "words.toml"), cases(__file__)
 PHRASES = EXAMPLES["phrases"]
 
 

@@ -1,19 +1,18 @@
 """The solvers of FACTOR on texts written by hand, and on relations that a test makes itself."""
 
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
+from stored import cases
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.score import score_factor
 
-PAPER = tomllib.loads((Path(__file__).parent / "data/paper.toml").read_text("utf-8"))
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+PAPER = cases(__file__, "paper.toml")
+CASES = cases(__file__)
 SYMBOLIC = PAPER["symbolic"]
 REALISTIC = PAPER["realistic"].replace("Fox is 2. ", "Fox is 2. The Deer of South Zoo sleeps. ", 1)
 

@@ -1,14 +1,12 @@
 """FACTOR's step reader: planted errors in solutions, other words, hostile text."""
 
-import json
-import tomllib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import growth
+from stored import cases, read_lines, stored
 
 from cogniload_gen.benchmarks import score
 from cogniload_gen.claims import MOST_WORDS
@@ -16,7 +14,6 @@ from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.reading.steps import read_factor_steps
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
 
-DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()
 REALISTIC = generate_factor("realistic", op=[2, 6, 12, 20], num_puzzles=6).to_pylist()
 
@@ -123,7 +120,7 @@ def test_the_answer_is_judged_as_the_accuracy_judges_it(row):
     assert (read_factor_steps(response, row).error, read.error) == (None, None)
 
 
-CASES = tomllib.loads((DATA / "steps.toml").read_text("utf-8"))
+CASES = cases(__file__, "steps.toml")
 
 
 @pytest.mark.parametrize(
@@ -156,8 +153,8 @@ def test_no_text_of_more_words_than_the_most_is_read(signs, read):
 
 
 def told_solutions(half):
-    lines = (DATA / "solutions_told.jsonl").read_text("utf-8").splitlines()
-    return [each for each in map(json.loads, lines) if each["half"] == half]
+    rows = read_lines(stored(__file__, "solutions_told.jsonl"))
+    return [each for each in rows if each["half"] == half]
 
 
 @pytest.mark.parametrize("half", ["work", "sealed"])

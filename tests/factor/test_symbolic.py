@@ -1,19 +1,18 @@
 """The rules of FACTOR's symbolic suite (A.1), read from the texts by code apart from the engine."""
 
-import tomllib
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from grids import factor_grid
 from scipy.stats import binomtest, chisquare
+from stored import cases
 from symbolic_checker import PUZZLE, STATEMENT, relations, rows, values
 
 from cogniload_gen.factor.symbolic import plant
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 
 
 @cache

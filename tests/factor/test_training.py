@@ -1,19 +1,18 @@
 """The training sets of Appendix D: sizes, distributions, and whose puzzles they hold."""
 
-import tomllib
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 from grids import addresses
 from scipy.special import ndtr
 from scipy.stats import chisquare
+from stored import cases
 from symbolic_checker import made, relations
 
 from cogniload_gen.factor.training import LENGTH_BOUNDS, TRAINING_SETS, select_training_set
 
-CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 SIZES = {
     "pretrain": 3_000_000,
     "clean": 3_000_000,

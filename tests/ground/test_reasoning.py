@@ -1,11 +1,10 @@
 """The reasoning in every place that servers and harnesses put it: one text, one result."""
 
-import json
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from source_tree import ROOT
+from stored import read_lines, stored, write_lines
 
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score, score_response
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
@@ -13,7 +12,7 @@ from cogniload_gen.reasoning import of_message, split
 from cogniload_gen.rewards import answer_reward, step_reward
 from cogniload_gen.sample import rescore, sample_metrics, score_responses
 
-DATA = Path(__file__).parents[1] / "cogniload" / "data"
+DATA = ROOT / "tests/cogniload/data"
 SETS = ("steps_sealed", "steps_later_sealed", "steps_third", "steps_fourth")
 R = "Ann keeps it."
 
@@ -122,9 +121,8 @@ def in_two(response):
 def test_the_reader_claims_the_same_of_each_channel():
     """Of texts by people who saw no rule, and as of the text without marks."""
     claimed = 0
-    lines = [line for name in SETS for line in (DATA / f"{name}.jsonl").open(encoding="utf-8")]
-    for line in lines[::2]:
-        row = json.loads(line)
+    held = [row for name in SETS for row in read_lines(stored(DATA, f"{name}.jsonl"))]
+    for row in held[::2]:
         thought, response = in_two(row["response"])
         steps = same([read_steps(text, row, field) for text, field in channels(thought, response)])
         assert steps == read_steps(f"{thought}\n\n{response}", row)
@@ -212,15 +210,14 @@ def test_samples_and_tables_are_scored_again_with_their_reasoning(planted, tmp_p
             samples.append({"doc": row, "resps": [[said]], "filtered_resps": [said]})
             samples[-1] |= {"reasoning": field, "finish_reason": "stop", "response_tokens": 9}
             table.append({"id": row["id"], "response": said, "reasoning": field})
-        file = tmp_path / f"samples_{number}.jsonl"
-        file.write_text("".join(json.dumps(sample) + "\n" for sample in samples), "utf-8")
+        file = write_lines(tmp_path / f"samples_{number}.jsonl", samples)
         rescore(file, tmp_path / f"again_{number}.jsonl")
         pq.write_table(pa.Table.from_pylist(table), tmp_path / "table.parquet")
         out = tmp_path / f"table_{number}.jsonl"
         score_responses(tmp_path / "puzzles.parquet", [tmp_path / "table.parquet"], out)
         written += [tmp_path / f"again_{number}.jsonl", out]
     names = ("acc", "outcome", "steps_read")
-    read = [[json.loads(line) for line in file.open(encoding="utf-8")] for file in written]
+    read = [*map(read_lines, written)]
     same([[[sample[name] for name in names] for sample in samples] for samples in read])
     same([[sample["reasoning"].strip() for sample in samples] for samples in read])
     assert {sample["ending"] for samples in read[::2] for sample in samples} == {"ended"}

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from io import StringIO
 
 from command_line import main
+from stored import read_lines
 
 OWN = multiprocessing.get_context("forkserver")
 OWN.set_forkserver_preload([
@@ -136,8 +137,7 @@ def with_files_of(size):
 def read(out):
     """The results and the samples of the only result set below a folder."""
     (results,), (samples,) = out.rglob("results_*.json"), out.rglob("samples_*.jsonl")
-    lines = samples.read_text(encoding="utf-8").splitlines()
-    return json.loads(results.read_bytes()), [json.loads(line) for line in lines]
+    return json.loads(results.read_bytes()), read_lines(samples)
 
 
 def whole_lines(out):

@@ -5,8 +5,6 @@ import math
 import os
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,6 +18,7 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from source_tree import PROJECT, ROOT
+from stored import cases
 
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
@@ -33,7 +32,7 @@ from inspect_tasks.samples import SHARE
 from inspect_tasks.scoring import decay, generate_within_budget
 from lm_eval_tasks.responses import Response, Said
 
-REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
+REFUSED = cases(__file__, "refused.toml")
 SMALL = {
     "cogniload": {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 3},
     "factor_symbolic": {"N": [1, 4, 7], "context": 0, "num_puzzles": 4},

@@ -6,6 +6,7 @@ from zlib import crc32
 import pytest
 from command_line import refusal
 from eval_command import PUZZLES, arguments, command, killed_in_write, model_args, start
+from stored import read_lines, write_lines
 
 from cogniload_gen import solve
 
@@ -75,10 +76,10 @@ def test_a_cap_has_a_code_of_its_own_and_a_base_may_name_no_budget(words, server
         assert found == code, err
         assert json.loads(file.read_text("utf-8"))["verdict"] == verdict
     for file in tmp_path.glob("base/*/samples_*"):
-        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        lines = read_lines(file)
         for sample in lines:
             del sample["doc"]["context_budget"]
-        file.write_text("".join(json.dumps(sample) + "\n" for sample in lines), "utf-8")
+        write_lines(file, lines)
     code, _, err = command(*words("other", "same", "--margin=.1", "--budget=60"))
     assert (code, "context_budget is 32768" in err) == (2, True)  # the task's own
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
 from eval_command import arguments, command, read, url_of
+from stored import write_lines
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.twins import make_twins, write_twins
@@ -48,9 +49,7 @@ def by_base(ids):
 
 
 def write(folder, samples, name="cogniload_mini_2026"):
-    file = folder / f"samples_{name}.jsonl"
-    file.write_text("\n".join(map(json.dumps, samples)), "utf-8")
-    return file
+    return write_lines(folder / f"samples_{name}.jsonl", samples)
 
 
 def test_failures_and_as_many_solved_puzzles_get_twins(sampled, tmp_path):
@@ -124,7 +123,7 @@ def test_a_puzzle_that_is_not_made_here_is_one_line_and_leaves_nothing(run, serv
     for sample in samples:
         sample["acc"], sample["doc"]["puzzle"] = 0, "Please: " + sample["doc"]["puzzle"]
     (file,) = run.rglob("samples_*")
-    file.write_text("\n".join(map(json.dumps, samples)), "utf-8")
+    write_lines(file, samples)
     code, _, err = command("why", run)
     assert (code, err.count("\n")) == (2, 1), err
     assert "not what this version makes" in err

@@ -1,9 +1,7 @@
 """The adaptive design: what it asks, how it goes on after a crash, and what it finds."""
 
 import re
-import tomllib
 from itertools import product
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -13,13 +11,14 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import binom
 from searches import MEAN_D, accuracy_at, run, solve_all, solves_by_capacity, undisturbed_run
+from stored import cases
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
 from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 GLM = published_table("glm").set_index("model")
 SIMULATIONS = 12
-CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Differences of thresholds, and what a comparison takes."""
 
-import tomllib
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +9,7 @@ from lm_eval_layout import GRID
 from refusals import assert_refused
 from scipy.special import expit
 from scipy.stats import binom, norm
+from stored import cases
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import expected_accuracies
@@ -22,7 +21,7 @@ from cogniload_analysis.cogniload.threshold_differences import (
 from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_cli import main
 
-CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 MODELS = published_table("glm").set_index("model")["ECL50"]
 TABLE_2 = published_table("glm").set_index("model")[list(TERMS)]
 PAIR = [TABLE_2.loc[name].to_numpy(float) for name in ("Qwen3-32B", "DS-R1-0528")]

@@ -1,10 +1,8 @@
 """The GLMs: against statsmodels on rows, closed forms, and responses with known coefficients."""
 
 import re
-import tomllib
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from lm_eval_layout import GRID, simulate_counts, to_rows
 from refusals import changed, refused
 from scipy.stats import binom
+from stored import cases
 
 from cogniload_analysis import (
     PAPER_MEANS,
@@ -27,7 +26,7 @@ from cogniload_analysis import (
 )
 from cogniload_analysis.cogniload.glm import TERMS, fit_soundly, load_design
 
-CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 TABLE_2 = published_table("glm").set_index("model")
 COEFFICIENTS = TABLE_2[list(TERMS)]
 SIMULATIONS = 24

@@ -1,6 +1,5 @@
 """Puzzles to train on: within the pass rates that were asked for, by a run's own fit."""
 
-import json
 from statistics import fmean
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from command_line import main, refusal
 from lm_eval_layout import BETA, make_samples, write_run
 from scipy.special import expit
+from stored import read_lines
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.training_mix import choose_cells, read_pass_rate
@@ -28,7 +28,7 @@ def test_the_file_holds_puzzles_of_the_pass_rates(run, tmp_path):
     file = tmp_path / "mix.jsonl"
     words = ("--for", run, "--pass-rate", "0.2..0.8", "--num-puzzles", 2, "--traces")
     assert main([str(word) for word in ("generate", file, *words)]) == 0
-    rows = [json.loads(line) for line in file.open(encoding="utf-8")]
+    rows = read_lines(file)
     cells = choose_cells(read_samples([run]), 0.2, 0.8)
     asked = sorted(map(tuple, cells[["d", "N", "rho"]].to_numpy().tolist()))
     assert sorted((row["d"], row["N"], row["rho"]) for row in rows) == sorted(asked * 2)

@@ -3,9 +3,7 @@
 import itertools
 import math
 import re
-import tomllib
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import changed, refused
 from scipy.stats import binom, norm, t
+from stored import cases
 
 from cogniload_analysis import (
     ACCURACY_RANGES,
@@ -26,7 +25,7 @@ from cogniload_analysis import (
 )
 from cogniload_analysis.factor import decay
 
-CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 ZERO_CONTEXT = published_table("factor_zero_context")
 PRETRAINING = published_table("factor_pretraining")
 BY_CONTEXT = published_table("factor_by_context")

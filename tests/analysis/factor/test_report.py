@@ -1,8 +1,5 @@
 """FACTOR from lm-eval's files to its part of the report."""
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +22,7 @@ from report_reader import (
     read_table,
     written_files,
 )
+from stored import cases
 
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
@@ -37,7 +35,7 @@ from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.factor.score import FactorOutcome
 
-CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
+CASES = cases(__file__)
 DECAYS = {("symbolic", 0): (-0.04, 0.43), ("symbolic", 4000): (-0.049, -0.02)}
 DECAYS |= {("realistic", 0): (-0.1, 0.2)}
 ONE_LENGTH = {("symbolic", 0): (-0.04, 0.3)}
