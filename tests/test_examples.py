@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 from cogniload_analysis.report.write import write_report
-from cogniload_gen import generate_puzzles
 
 RESULTS = Path(__file__).parent.parent / "examples" / "results"
 FILES = sorted(path for path in RESULTS.rglob("*") if path.is_file())
@@ -20,13 +19,6 @@ def test_they_are_small_and_tell_nothing_of_a_machine():
         assert not re.search(r"/(root|home|tmp|work|usr|opt|mnt|Users)\b", text), path
     facts = json.loads(results.read_text())
     assert not facts.keys() & {"pretty_env_info", "git_hash", "upper_git_hash"}
-
-
-def test_cogniload_s_puzzles_are_those_of_today():
-    (path,) = (path for path in SAMPLES if "cogniload_mini" in path.name)
-    made = generate_puzzles([1, 2, 3], [5, 10, 20], [10, 50, 90], num_puzzles=2)
-    docs = [json.loads(line)["doc"] for line in path.open()]
-    assert [doc["puzzle"] for doc in docs] == made["puzzle"].to_pylist()
 
 
 def test_a_report_is_written_from_them(tmp_path, caplog):

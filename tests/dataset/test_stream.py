@@ -4,10 +4,8 @@ from functools import cache
 from itertools import islice
 
 import datasets
-import numpy as np
 import pytest
 import torch
-from grids import all_keys, cogniload_grid
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_puzzles
@@ -105,22 +103,3 @@ def test_it_is_never_written_to_disk_and_never_a_test():
         generate_puzzles(1, 3, 50, num_puzzles=None)
     with pytest.raises(ValueError, match=r"^first_index must be an integer in 0"):
         endless(first_index=-1)
-
-
-def test_ten_million_train_puzzles_share_no_key_with_ten_seeds_of_test_and_validation():
-    """Of the paper's grid: keys decide everything that is drawn, so no two are alike by design."""
-    seeds = [{"split": split, "seed": i} for split in ("test", "validation") for i in range(10)]
-    apart = np.sort(np.concatenate([all_keys(cogniload_grid(**seed)) for seed in seeds]))
-    assert len(np.unique(apart)) == 2 * 10 * 14_000
-    train = cogniload_grid(split="train", seed=0)
-    count = 10_000_000 // len(train.cells) + 1
-    read, found = 0, 0
-    for cell in train.cells:
-        alone = cogniload_grid(*cell, split="train", seed=0, num_puzzles=count)
-        keys = np.sort(all_keys(alone))
-        assert (keys[1:] != keys[:-1]).all()
-        place = np.searchsorted(keys, apart)  # the few are looked up among the many
-        found += int((keys[np.minimum(place, len(keys) - 1)] == apart).sum())
-        read += len(keys)
-    assert read >= 10_000_000
-    assert found == 0

@@ -26,7 +26,7 @@ class Face:
     # "seconds", "date", "fraction" or "missing"
     refuses: str = ""  # 400 for each prompt that holds this text
     hangs: str = ""  # no answer to each prompt that holds this text
-    redirect: tuple[int, str] = (0, "")  # a status, and "within" the origin or "away" from it
+    redirect: int = 0  # a status, and to another path of the same origin
     emoji: bool = False  # a quarter of the responses holds half an emoji
     loops: int = 0  # the letters after which half of the wrong responses are cut, in a loop
     continues: str = "rest"  # of a response that is begun it sends the rest, or the "whole"
@@ -66,10 +66,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def turn_away(self, face, number, prompt, body):
         """The status and the headers of the answer."""
-        code, place = face.redirect
-        if code and not self.path.startswith("/moved"):
-            port = (self.server.elsewhere if place == "away" else self.server).server_port
-            return code, {"Location": f"http://127.0.0.1:{port}/moved{self.path}"}
+        if face.redirect and not self.path.startswith("/moved"):
+            port = self.server.server_port
+            return face.redirect, {"Location": f"http://127.0.0.1:{port}/moved{self.path}"}
         if face.busy and number % 20 == 10:
             form = face.busy[number // 20 % len(face.busy)]
             date = formatdate(time.time() + 1, usegmt=True)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -44,24 +43,6 @@ def copied(undisturbed_folder, out):
 
 def results_in(out):
     return [file for pattern in RESULTS for file in out.rglob(pattern)]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_torn_last_line_is_dropped_and_asked_again(
-    server, tmp_path, undisturbed, undisturbed_folder, seed
-):
-    """Cut anywhere, also within a letter of several bytes, or before the line's end."""
-    file = copied(undisturbed_folder, tmp_path)
-    lines = file.read_bytes().splitlines(keepends=True)
-    lengths = [len(lines[-1]) - 1, 1, random.Random(seed).randrange(len(lines[-1]))]  # noqa: S311
-    file.write_bytes(b"".join(lines[:-1]) + lines[-1][: lengths[seed]])
-    _, status, _ = command("eval", "--status", tmp_path)
-    assert f"{DOCUMENTS - 1} of {DOCUMENTS} puzzles" in status
-    assert "1 of 24 puzzles have no answer" in error_of("eval", "--merge", tmp_path)
-    assert command(*arguments(server, tmp_path))[0] == 0
-    assert server.asked() == answered(tmp_path)[-1:]
-    assert file.read_bytes().splitlines(keepends=True)[:-1] == lines[:-1]
-    assert same(read(tmp_path), undisturbed)
 
 
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(

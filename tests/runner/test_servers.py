@@ -262,8 +262,9 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
 def test_one_prompt_that_always_fails_does_not_stop_the_others(server, tmp_path, waits):
     """Whatever its status: it is left out, named and asked again; many in a row end the run."""
     puzzle = generate_puzzles([1, 3], [5, 20], [10, 50], num_puzzles=3)["puzzle"][7].as_py()
-    for status in (400, 500, 504):
+    for status in (400, 413, 422, 500, 504, "no JSON"):
         refusal, out = (status, "{}"), tmp_path / str(status)
+        refusal = (200, "<html>") if status == "no JSON" else refusal
         server.instead = lambda asked, no=refusal: no if prompts_of(asked) == [puzzle] else {}
         for _ in range(2):
             code, said, err = command(*arguments(server, out, max_retries=2))
@@ -275,9 +276,10 @@ def test_one_prompt_that_always_fails_does_not_stop_the_others(server, tmp_path,
         server.instead = {}
         assert command(*arguments(server, out))[0] == 0
         assert "lost" not in read(out)[0]["config"]
-    server.once, server.instead = 5 * [{}], (502, "{}")
-    assert "answered 502" in error_of(*arguments(server, tmp_path / "down"))
-    assert len(answered(tmp_path / "down")) == 5
+    for status in (502, 403):
+        server.once, server.instead, out = 5 * [{}], (status, "{}"), tmp_path / f"down {status}"
+        assert f"answered {status}" in error_of(*arguments(server, out))
+        assert len(answered(out)) == 5
 
 
 PUZZLE = generate_puzzles(1, 5, 50, num_puzzles=1)["puzzle"][0].as_py()
@@ -317,42 +319,6 @@ def test_what_is_final_is_asked_once(server, tmp_path, waits, status, asked):
         assert part in message
 
 
-def ask(server, count, give_up=None, **settings):
-    """The responses of lm-eval's model of chats to prompts "0", "1" and so on."""
-    model = LocalChatCompletion(model="solver", base_url=url_of(server), **settings)
-    keep_what_is_said(model)
-    client.fill_every_slot(model, lambda: False, give_up or (lambda *_: None))
-    prompts = [json.dumps([{"role": "user", "content": str(i)}]) for i in range(count)]
-    return model.generate_until([
-        Instance("generate_until", {}, (JsonChatStr(prompt), {"max_gen_toks": 9}), i)
-        for i, prompt in enumerate(prompts)
-    ])  # fmt: skip
-
-
-def test_what_one_prompt_meets_is_its_own(server, waits, monkeypatch):
-    """The others are asked; what is up with the server ends all, and keeps what came."""
-    post, lost = client._post, {}
-
-    async def late(model, session, body):
-        if body["messages"][0]["content"] == "4":
-            raise TimeoutError
-        return await post(model, session, body)
-
-    monkeypatch.setattr(client, "_post", late)
-    server.reply = lambda messages: messages[0]["content"]
-    own = {"1": (400, "bad"), "2": (413, "big"), "3": (422, "odd"), "5": (200, "<html>")}
-    server.instead = lambda request: own.get(prompts_of(request)[0], {})
-    give_up = lambda request, why: lost.update({request.idx: why})  # noqa: E731
-    wanted = [None if 0 < i < 6 else str(i) for i in range(14)]
-    assert ask(server, 14, give_up, max_retries=2, num_concurrent=3) == wanted
-    words = {1: "bad", 2: "big", 3: "odd", 4: "did not answer", 5: "no JSON"}
-    assert sorted(lost) == sorted(words)
-    assert all(words[i] in why and url_of(server) in why for i, why in lost.items())
-    own["8"] = (403, "closed")
-    with pytest.raises(client.Refused, match="closed"):
-        ask(server, 14, max_retries=2)
-
-
 def test_ten_refusals_wait_for_what_is_under_way(server, monkeypatch):
     """If that is answered, the set-up is right, and the others are asked."""
 
@@ -365,8 +331,15 @@ def test_ten_refusals_wait_for_what_is_under_way(server, monkeypatch):
         return str(number)
 
     monkeypatch.setattr(client, "_complete", complete)
-    answered = [str(i) for i in range(10, 30)]
-    assert ask(server, 30, num_concurrent=11) == [None] * 10 + answered
+    model = LocalChatCompletion(model="solver", base_url=url_of(server), num_concurrent=11)
+    keep_what_is_said(model)
+    client.fill_every_slot(model, lambda: False, lambda *_: None)
+    prompts = (json.dumps([{"role": "user", "content": str(i)}]) for i in range(30))
+    asked = [
+        Instance("generate_until", {}, (JsonChatStr(prompt), {"max_gen_toks": 9}), i)
+        for i, prompt in enumerate(prompts)
+    ]
+    assert model.generate_until(asked) == [None] * 10 + [str(i) for i in range(10, 30)]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -8,22 +8,12 @@ from lm_eval import simple_evaluate
 
 from cogniload_analysis import estimate_capacity
 from cogniload_gen import Outcome, generate_puzzles, solve
-from cogniload_gen.cogniload.knobs import ERRORS, PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.steps.planted import write_trace
 from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.cogniload.task import THRESHOLDS, process_results, process_twins
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.metrics import share_of_read
-
-
-def test_cogniload_is_the_paper_s_grid():
-    grid = {"d": list(PAPER_D), "N": list(PAPER_N), "rho": list(PAPER_RHO)}
-    for task, puzzles in (("cogniload", 100), ("cogniload_lite", 10)):
-        written = read_task(TASKS / f"cogniload/{task}.yaml")
-        assert written["dataset_kwargs"]["defaults"] == grid | {
-            "num_puzzles": puzzles, "seed": 42, "context_budget": 32768,
-        }  # fmt: skip
-
 
 DOC = {"poi": "Brent", "answer": "green", "category": "clothes_socks", "d": 3, "N": 20, "rho": 50.0}
 DOC |= {"options": ["green", "blue", "red"], "prompt_tokens": 700, "response_tokens": 10}

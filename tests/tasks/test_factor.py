@@ -5,8 +5,7 @@ from math import exp, isfinite
 
 import pandas as pd
 import pytest
-import yaml
-from harness import TASKS, manager
+from harness import manager
 from lm_eval.evaluator import simple_evaluate
 
 from cogniload_analysis import fit_complexity_decay
@@ -16,37 +15,6 @@ from cogniload_gen.factor.retrieval import check_retrieval, retrieve
 from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results
 
 MINI = ["factor_symbolic_mini", "factor_realistic_mini"]
-CONTEXTS = {
-    "symbolic": ["0", "1k", "2k", "4k", "8k", "16k", "32k", "64k", "128k"],
-    "realistic": ["0", "4k", "8k"],
-}
-TASKS_OF = {
-    suite: [f"factor_{suite}_{context}" for context in contexts]
-    for suite, contexts in CONTEXTS.items()
-}
-
-
-def settings_of(task):
-    return yaml.safe_load((TASKS / "factor" / f"{task}.yaml").read_text(encoding="utf-8"))
-
-
-def as_tokens(context):
-    return 1000 * int(context[:-1]) if context.endswith("k") else int(context)
-
-
-@pytest.mark.parametrize("suite", CONTEXTS)
-def test_the_tasks_are_the_paper_s_grids(suite):
-    """FACTOR, A.2 and 3.2. K is 1000 tokens (Table 7); a window holds the prompt and an answer."""
-    for task, context in zip(TASKS_OF[suite], map(as_tokens, CONTEXTS[suite]), strict=True):
-        defaults = settings_of(task)["dataset_kwargs"]["defaults"]
-        budget = defaults.pop("context_budget")
-        assert budget % 1024 == 0
-        assert 3000 + context <= budget <= 131_072
-        knobs = (
-            {"N": None, "roots": "paper"} if suite == "symbolic" else {"op": None, "noise": "close"}
-        )
-        puzzles = {"num_puzzles": 50 if suite == "symbolic" else 1000, "seed": 42}
-        assert defaults == {"suite": suite, "context": context, "tokenizer": None} | knobs | puzzles
 
 
 SYMBOLIC = {"suite": "symbolic", "N": 5, "target": 2, "context": 4000, "answer": "v3"}
