@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from eval_command import arguments, command, completions, describe_quickly, killed_in_write, start
 from harness import lm_eval_random_state  # noqa: F401 (every test's fixture)
-from inspect_ai import eval as inspect_eval
-from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
+from inspect_run import evaluate, output
 from lxml import html
 from planted_model import Model, is_wrong
 from planted_server import Face, serving
@@ -292,17 +291,10 @@ def test_the_log_of_inspect_and_lm_evals_samples_say_the_same(chain):
     chain.do(*chain.eval("run", gen={"temperature": 0}))
     chain.server.face = Face(reasoning=chain.face.reasoning)
 
-    def answer(messages, _tools, _choice, _config):
-        text, reasoning = ask(chain.server, messages[-1].text, temperature=0)
-        output = ModelOutput.from_content("mockllm", text)
-        output.usage = ModelUsage(input_tokens=9, output_tokens=9)
-        if reasoning:
-            content = [ContentReasoning(reasoning=reasoning), ContentText(text=text)]
-            output.choices[0].message.content = content
-        return output
+    def answer(messages):
+        return output(*ask(chain.server, messages[-1].text, temperature=0))
 
-    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
-    (log,) = inspect_eval(tasks.cogniload(**PUZZLES), model=model, log_dir="logs", display="none")
+    log = evaluate(tasks.cogniload(**PUZZLES), "logs", answer)
     (ours,), (theirs,) = (chain.report("", run, "--out", f"{run}-r")[1] for run in ("run", "logs"))
     same = ("correct", "responses", "ECL50", "ECL50_low", "ECL50_high", "breaks")
     assert [ours[name] for name in same] == [theirs[name] for name in same]

@@ -3,10 +3,9 @@
 import huggingface_hub
 import pytest
 import yaml
-from inspect_ai import eval as inspect_eval
 from inspect_ai._eval.task import hf
 from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_run import evaluate, output
 
 from cogniload_gen import benchmarks
 from cogniload_gen.hub import push, write_folder
@@ -63,16 +62,12 @@ def test_its_scorer_is_near_to_the_benchmarks(published, tmp_path):
     for sample in samples[::3]:
         wrong[sample.input] = next(v for v in solved.values() if v != solved[sample.input])
 
-    def answer(messages, tools, choice, config):
+    def answer(messages):
         text = messages[-1].text
         said = SENTENCES[name].format(poi="Jo", answer=(solved | wrong)[text])
-        output = ModelOutput.from_content("mockllm", f"It may be {solved[text]}.\n{said}")
-        output.usage = ModelUsage(input_tokens=9, output_tokens=9, total_tokens=18)
-        return output
+        return output(f"It may be {solved[text]}.\n{said}")
 
-    model = get_model("mockllm/model", custom_outputs=answer)
-    (log,) = inspect_eval(task, model, log_dir=str(tmp_path), display="none")
-    assert log.status == "success", log.error
+    log = evaluate(task, tmp_path, answer)
     (scores,) = ({s.id: s.scores[name] for s in log.samples} for name in log.samples[0].scores)
     for sample in log.samples:
         expected = sample.input not in wrong

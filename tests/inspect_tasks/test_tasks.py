@@ -9,11 +9,10 @@ import sys
 import pandas as pd
 import pytest
 from harness import manager, random_state_put_back
-from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import TaskState
+from inspect_run import evaluate, output
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
@@ -73,27 +72,13 @@ class Answering(LM):
     loglikelihood = loglikelihood_rolling = None
 
 
-def answer(messages, tools, choice, config):
+def answer(messages):
     """Answer as `respond` does, in Inspect; a part of the prompt's tokens came from a cache."""
     text, reason, before, after = respond(messages[-1].text)
-    output = ModelOutput.from_content(
-        "mockllm", text, stop_reason="max_tokens" if reason == "length" else reason
-    )
-    if told := think(messages[-1].text):
-        parts = [ContentReasoning(reasoning=told), ContentText(text=text)]
-        output.choices[0].message.content = parts
-    output.usage = ModelUsage(
-        input_tokens=before - 7, input_tokens_cache_read=7, output_tokens=after
-    )
-    return output
-
-
-def run_inspect(task, folder, **settings):
-    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
-    with random_state_put_back():
-        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none", **settings)
-    assert log.status == "success", log.error
-    return log
+    stop = "max_tokens" if reason == "length" else reason
+    said = output(text, think(messages[-1].text), counts=(before - 7, after), stop=stop)
+    said.usage.input_tokens_cache_read = 7
+    return said
 
 
 def run_lm_eval(task, parameters, folder):
@@ -146,7 +131,7 @@ def test_a_decay_is_fitted_to_one_context_alone():
 
 @pytest.mark.parametrize(("name", "same_task"), [*zip(SMALL, SAME_TASK, strict=True)])
 def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_path):
-    log = run_inspect(getattr(tasks, name)(**SMALL[name]), tmp_path / "inspect")
+    log = evaluate(getattr(tasks, name)(**SMALL[name]), tmp_path / "inspect", answer)
     asked, results, samples = run_lm_eval(same_task, SMALL[name], tmp_path / "lm_eval")
     assert len(log.samples) == 12
     assert log.eval.task == f"cogniload/{name}"
@@ -187,7 +172,7 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
 def test_a_limit_that_was_asked_for_only_lowers(tmp_path):
     for asked, limit in ((100, 100), (100_000, None)):
         made = tasks.cogniload_quick(d=1, N=10, rho=50, num_puzzles=1)
-        (sample,) = run_inspect(made, tmp_path, max_tokens=asked).samples
+        (sample,) = evaluate(made, tmp_path, answer, max_tokens=asked).samples
         assert limit_of(sample) == (limit or sample.metadata[SHARE]["response_limit"])
 
 
@@ -210,7 +195,7 @@ def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of
 ):
     grid = SMALL["cogniload"] | {"num_puzzles": 1}
     prompts, results, _ = run_lm_eval("cogniload_twins", grid, tmp_path / "theirs")
-    log = run_inspect(tasks.cogniload_twins(**grid), tmp_path / "ours")
+    log = evaluate(tasks.cogniload_twins(**grid), tmp_path / "ours", answer)
     assert {sample.id for sample in log.samples} == prompts.keys()
     assert len(prompts) == 7 * 4
     ours = {

@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 from command_line import refusal
-from harness import random_state_put_back
-from inspect_ai import eval as inspect_eval
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
+from inspect_run import evaluate, output
 from tracker import track
 
 from cogniload_gen.benchmark import planted_turn
@@ -23,19 +22,10 @@ K, COUNT, TURNS = 4, 12, 3
 
 
 def run(slips, folder, **parameters):
-    def answer(messages, tools, choice, config):
-        assert config.max_tokens > 0
-        output = ModelOutput.from_content(
-            "mockllm", track([(one.role, one.text) for one in messages], slips)
-        )
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1)
-        return output
+    def answer(messages):
+        return output(track([(one.role, one.text) for one in messages], slips))
 
-    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
-    task = tasks.cogniload_turns(k=K, **PUZZLES | parameters)
-    with random_state_put_back():
-        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
-    assert log.status == "success", log.error
+    log = evaluate(tasks.cogniload_turns(k=K, **PUZZLES | parameters), folder, answer)
     rights = {name: [] for name in HISTORIES}
     for sample in log.samples:
         (score,) = sample.scores.values()
@@ -128,21 +118,14 @@ def test_earlier_reasoning_is_sent_back_if_it_is_asked_for(kept, tmp_path):
     """Of the model's own replies, and recorded."""
     seen = []
 
-    def think(messages, tools, choice, config):
+    def think(messages):
         replies = [message for message in messages if message.role == "assistant"]
         seen.append([[part.type for part in reply.content] for reply in replies])
-        output = ModelOutput.from_content("mockllm", "Nothing.")
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1)
-        output.message.content = [ContentReasoning(reasoning="Hm."), ContentText(text="Nothing.")]
-        return output
+        return output("Nothing.", "Hm.")
 
-    task = tasks.cogniload_turns(
-        k=4, history="own", keep_reasoning=kept, d=1, N=8, rho=50, num_puzzles=1
-    )
-    model = get_model("mockllm/model", custom_outputs=think, memoize=False)
-    with random_state_put_back():
-        (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
-    assert log.status == "success", log.error
+    puzzle = {"d": 1, "N": 8, "rho": 50, "num_puzzles": 1}
+    task = tasks.cogniload_turns(k=4, history="own", keep_reasoning=kept, **puzzle)
+    log = evaluate(task, tmp_path, think)
     assert seen == [[], [["reasoning", "text"] if kept else ["text"]]]
     (sample,) = log.samples
     assert sample.scores["score_turns"].metadata["keep_reasoning"] is kept
