@@ -7,11 +7,17 @@ import shlex
 import shutil
 from collections import Counter
 from dataclasses import replace
-from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
-from eval_command import arguments, command, completions, describe_quickly, killed_in_write, start
+from eval_command import (
+    arguments,
+    command,
+    completions,
+    killed_in_write,
+    processes_start_at_once,  # noqa: F401 (every test's fixture)
+    start,
+)
 from harness import lm_eval_random_state  # noqa: F401 (every test's fixture)
 from inspect_run import evaluate, output
 from lxml import html
@@ -102,14 +108,6 @@ class Chain:
         before = len(self.server.answered)
         self.do(*words)
         assert len(self.server.answered) == before
-
-
-@pytest.fixture(autouse=True, scope="module")
-def processes_start_at_once():
-    forkserver.ensure_running()
-    with pytest.MonkeyPatch.context() as patch:
-        describe_quickly(patch.setattr)
-        yield
 
 
 @pytest.fixture

@@ -1,17 +1,15 @@
 """A server of chat and plain completions on loopback: it solves puzzles, or fails as it is told."""
 
 import json
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Lock
+
+import loopback
 
 from cogniload_gen import solve
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(loopback.Handler):
     """Answers by the solver, or wrongly: a pure function of the prompt; tokens are words."""
-
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self):
         known = {"id": "solver", "root": self.server.root, "max_model_len": self.server.window}
@@ -23,7 +21,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(404 if found is None else 200, json.dumps(found))
 
     def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request = json.loads(self.read())
         server = self.server
         with server.lock:
             server.requests.append(request)
@@ -53,18 +51,7 @@ class Handler(BaseHTTPRequestHandler):
                 "choices": choices}  # fmt: skip
 
     def answer(self, status, body, headers=()):
-        self.send_response_only(status)  # whose Date is not the machine's
-        headers = {"Content-Type": "application/json", "Content-Length": len(body.encode())} | dict(
-            headers
-        )
-        for name, value in headers.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-        self.wfile.write(body.encode())
-        self.close_connection = int(headers["Content-Length"]) != len(body.encode())
-
-    def log_message(self, *_):
-        pass
+        self.send(status, body.encode(), headers)
 
 
 def prompts_of(request):
@@ -86,7 +73,7 @@ def respond(prompt):
     return f"So {prompt.splitlines()[-1]} In the end it is {value}."
 
 
-class Server(ThreadingHTTPServer):
+class Server(loopback.Server):
     """A server whose answers can be set.
 
     `instead` is put over its answers if it is a dict, and sent in their place if it is a text, or a
@@ -96,15 +83,12 @@ class Server(ThreadingHTTPServer):
     and of what was asked beside; that is answered by `moved`, if it is set.
     """
 
-    daemon_threads = True
-    request_queue_size = 128  # a client whose connection waits too long gives up
-
     def __init__(self):
         self.lock, self.requests, self.seen = Lock(), [], []
         self.window, self.instead, self.once, self.moved = 2048, {}, [], None
         self.root = "/models/solver"
         self.gate, self.reply = lambda: None, None
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
 
     def asked(self):
         """The prompts of all requests since the last call."""
@@ -112,16 +96,7 @@ class Server(ThreadingHTTPServer):
             requests, self.requests = self.requests, []
         return [prompt for request in requests for prompt in prompts_of(request)]
 
-    def handle_error(self, *_):
-        """Clients that were killed are no news."""
 
-
-@contextmanager
 def serving():
-    server = Server()
-    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
+    """Return what runs a server."""
+    return loopback.running(Server())

@@ -10,7 +10,9 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from io import StringIO
+from multiprocessing import forkserver
 
+import pytest
 from command_line import main
 from stored import read_lines
 
@@ -78,6 +80,15 @@ def describe_quickly(patch):
 
     facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
     patch(lm_eval.evaluator, "add_env_info", lambda results: results.update(facts))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes_start_at_once():
+    """Their server runs before a test's body does: what starts there ends with the test."""
+    forkserver.ensure_running()
+    with pytest.MonkeyPatch.context() as patch:
+        describe_quickly(patch.setattr)
+        yield
 
 
 def start(*arguments, prepare=None, given=()):

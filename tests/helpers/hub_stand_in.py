@@ -3,51 +3,36 @@
 import base64
 import hashlib
 import json
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from urllib.parse import unquote, urlsplit
+
+import loopback
 
 TOKEN = "hf_good"  # noqa: S105
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(loopback.Handler):
     """Answers with what its server, the Hub, says: a status, and JSON or a file's content."""
 
-    protocol_version = "HTTP/1.1"
-
     def answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        path = unquote(urlsplit(self.path).path)
-        status, said = self.server.answer(
-            self.command, path, self.headers.get("Authorization"), body
-        )
+        path, token = unquote(urlsplit(self.path).path), self.headers.get("Authorization")
+        status, said = self.server.answer(self.command, path, token, self.read())
         content = said if isinstance(said, bytes) else json.dumps(said).encode()
-        self.send_response(status)
-        headers = {"Content-Length": len(content), "ETag": f'"{digest(content)}"'}
-        headers |= {"X-Repo-Commit": self.server.sha}
+        headers = {"ETag": f'"{digest(content)}"', "X-Repo-Commit": self.server.sha}
         if status == 404:
             headers["X-Error-Code"] = "EntryNotFound" if "/resolve/" in path else "RepoNotFound"
-        for name, value in headers.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+        self.send(status, content, headers)
 
     do_GET = do_HEAD = do_POST = answer
 
-    def log_message(self, *_) -> None:
-        """Says nothing."""
 
-
-class Hub(ThreadingHTTPServer):
+class Hub(loopback.Server):
     """One repository of a data set, and what was asked of it.
 
     `failures` are parts of requests: one that has the first of them fails, once, with its status.
     """
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.name = self.private = None
         self.files: dict[str, bytes] = {}
@@ -126,10 +111,6 @@ def digest(content: bytes) -> str:
     return hashlib.sha1(content).hexdigest()  # noqa: S324
 
 
-@contextmanager
 def hub():
-    """A running stand-in."""
-    with Hub() as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+    """Return what runs a stand-in."""
+    return loopback.running(Hub())

@@ -6,11 +6,11 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from types import SimpleNamespace
 from zlib import crc32
 
+import loopback
 from planted_model import Model, is_wrong
 
 
@@ -41,16 +41,14 @@ def prompt_of(body):
     return body["messages"][-2]["content"] + "\n" + last["content"] if begun else last["content"]
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Handler(loopback.Handler):
     def do_GET(self):
         told = {"models": {"data": [{"id": "solver", "max_model_len": 32768}]},
                 "version": {"version": "0.99.0"}}.get(self.path.rpartition("/")[2])  # fmt: skip
-        self.send(200 if told else 404, told or {"error": "no such page"})
+        self.answer(200 if told else 404, told or {"error": "no such page"})
 
     def do_POST(self):
-        server, body = self.server, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server, body = self.server, json.loads(self.read())
         prompt = prompt_of(body)
         seen = SimpleNamespace(headers=dict(self.headers), body=body, prompt=prompt, status=0)
         with server.lock:
@@ -62,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
         answer = self.complete(prompt, body) if status == 200 else answer
         seen.status = status
         events = server.face.stream == "only" or body.get("stream", False)
-        self.send(status, answer, headers, events=events and status == 200)
+        self.answer(status, answer, headers, events=events and status == 200)
 
     def turn_away(self, face, number, prompt, body):
         """The status and the headers of the answer."""
@@ -109,22 +107,15 @@ class Handler(BaseHTTPRequestHandler):
             usage["completion_tokens_details"] = {"reasoning_tokens": thought}
         return made | ({"usage": usage} if face.usage else {})
 
-    def send(self, status, answer, headers=(), *, events=False):
+    def answer(self, status, answer, headers=(), *, events=False):
         # an escape stands for each half of an emoji: the second one is left out
         content = json.dumps(answer).replace(r"\ude00", "")
         if events:
             told = (f"data: {json.dumps(each)}\n\n" for each in events_of(answer))
             content = "".join(told).replace(r"\ude00", "") + "data: [DONE]\n\n"
-        self.send_response(status)
-        kind = "text/event-stream" if events else "application/json"
-        told = {"Content-Type": kind, "Content-Length": len(content)} | dict(headers)
-        for name, value in told.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-        self.wfile.write(content.encode())
-
-    def log_message(self, *_):
-        pass
+        kind = {"Content-Type": "text/event-stream"} if events else {}
+        date = {"Date": self.date_time_string()}
+        self.send(status, content.encode(), date | kind | dict(headers))
 
 
 def events_of(answer):
@@ -141,7 +132,7 @@ def events_of(answer):
         yield answer | {"choices": [], "usage": usage}
 
 
-class Server(ThreadingHTTPServer):
+class Server(loopback.Server):
     """A server with a face and a model, both of which a test may replace.
 
     `log` has the headers, the body and the prompt of each request as it came, and the status of its
@@ -149,36 +140,27 @@ class Server(ThreadingHTTPServer):
     called with a prompt before it is answered.
     """
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self, face, model):
         self.face, self.model, self.log, self.elsewhere = face, model, [], None
         self.lock, self.times, self.ended = Lock(), Counter(), Event()
         self.before = lambda prompt: None
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
 
     @property
     def answered(self):
         """The requests that were answered by a completion."""
         return [asked for asked in self.log if asked.status == 200]
 
-    def handle_error(self, *_):
-        """Clients that were killed are no news."""
-
 
 @contextmanager
 def serving(face=Face(), model=Model()):  # noqa: B008 (both are frozen)
     """A running server, and one elsewhere, of a model that is calibrated before it is asked."""
     model.calibrate()
-    servers = [Server(face, model), Server(Face(), model)]
-    for server in servers:
-        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    servers[0].elsewhere = servers[1]
-    try:
-        yield servers[0]
-    finally:
-        for server in servers:
+    server, elsewhere = Server(face, model), Server(Face(), model)
+    server.elsewhere = elsewhere
+    with loopback.running(server), loopback.running(elsewhere):
+        try:
+            yield server
+        finally:
             server.ended.set()
-            server.shutdown()
-            server.server_close()
+            elsewhere.ended.set()

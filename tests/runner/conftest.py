@@ -2,12 +2,16 @@
 
 import multiprocessing
 from functools import partial
-from multiprocessing import forkserver
 
 import pytest
 import torch
 from completion_server import serving
-from eval_command import arguments, command, describe_quickly, read
+from eval_command import (
+    arguments,
+    command,
+    processes_start_at_once,  # noqa: F401 (every test's fixture)
+    read,
+)
 from harness import lm_eval_random_state, random_state_put_back  # noqa: F401 (every test's fixture)
 from lm_eval.tasks import TaskManager
 from tokenizers import Tokenizer
@@ -23,15 +27,6 @@ from cogniload_gen import generate_puzzles
 def server():
     with serving() as running:
         yield running
-
-
-@pytest.fixture(scope="session", autouse=True)
-def processes_start_at_once():
-    """Their server runs before a test's body does: what starts there ends with the test."""
-    forkserver.ensure_running()
-    with pytest.MonkeyPatch.context() as patch:
-        describe_quickly(patch.setattr)
-        yield
 
 
 @pytest.fixture(autouse=True)
