@@ -25,10 +25,12 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 CHAINS, SECONDS = "tests/chains", 1200
 ANALYSIS = "analysis/cogniload_analysis"
-SECTIONS = " ".join(
+SECTIONS = "tests/analysis/test_report.py tests/analysis/test_adaptive_runs.py "
+SECTIONS += " ".join(
     f"tests/analysis/cogniload/test_{name}.py"
-    for name in ("breaks", "budgets", "ranking", "tables")
+    for name in ("breaks", "budgets", "figures", "ranking", "repeats", "tables")
 )
+TWINS = "tests/analysis/test_why.py tests/analysis/test_twins_alone.py"
 READ = "tests/analysis/test_read.py tests/analysis/test_copies.py"
 RUNNER = "tests/runner/test_runs.py tests/runner/test_resume.py"
 TESTS_OF = {
@@ -43,11 +45,11 @@ TESTS_OF = {
     "cogniload_gen/twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
     "cogniload_gen/sample.py": "tests/ground/test_sample.py tests/test_rescore.py",
     f"{ANALYSIS}/samples/read.py": f"{READ} tests/analysis/test_runs.py",
-    f"{ANALYSIS}/report/compare_runs.py": "tests/analysis/test_compare.py",
-    f"{ANALYSIS}/report/why.py": "tests/analysis/test_why.py",
-    f"{ANALYSIS}/compare/why.py": "tests/analysis/test_why.py",
+    f"{ANALYSIS}/report/compare_runs.py": f"tests/analysis/test_compare.py {TWINS}",
+    f"{ANALYSIS}/report/why.py": TWINS,
+    f"{ANALYSIS}/compare/why.py": TWINS,
     f"{ANALYSIS}/compare/repair.py": "tests/runner/test_repair.py",
-    f"{ANALYSIS}/cogniload/sections/*.py": f"tests/analysis/test_report.py {SECTIONS}",
+    f"{ANALYSIS}/cogniload/sections/*.py": SECTIONS,
 }
 OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+"}
 OTHER |= {"*": "+", "/": "*", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}

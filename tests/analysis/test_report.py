@@ -293,6 +293,7 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
     assert "The samples hold no token counts." in text
     assert ("No response was wrong." in text) == right
     assert ('<a href="#curves">Accuracy</a>' in text) == right  # at chance, accuracy is noise
+    assert [f"figures/figure_{number}.svg" in text for number in (5, 6, 7)] == [0, 0, right]
 
 
 def test_puzzles_of_one_load_have_their_share_as_the_headline(undrawn, tmp_path):

@@ -3,8 +3,10 @@
 import pytest
 from command_line import refusal
 from lm_eval_layout import make_puzzle, make_sample, write_run
+from report_reader import page_text, read_page
 from stored import read_lines
 
+from cogniload_analysis.report.compare_runs import explain_results
 from cogniload_cli import main
 from lm_eval_tasks.metrics import Fields
 
@@ -63,6 +65,9 @@ def test_a_page_of_twins_alone_names_the_report_of_their_run(undrawn, run, tmp_p
     assert not [*tmp_path.glob("out/tables/*threshold*"), *tmp_path.glob("out/tables/rank*")]
     assert main(["report", str(run), "--out", str(tmp_path / "whole")]) == 0
     assert "It fails because of distraction" in capsys.readouterr().out
+    whole = read_page(tmp_path / "whole/report.html")
+    assert explain_results(run)[0] in page_text(whole.get_element_by_id("why-it-fails").getparent())
+    assert "+100+90 to +100" in page_text(whole.get_element_by_id("why"))
 
 
 def test_nothing_else_takes_twins_for_puzzles(run, tmp_path, capsys):

@@ -170,8 +170,8 @@ def test_four_endings_and_two_scores(server, tmp_path):
         return {"choices": [choice], "usage": TOKENS}
 
     server.instead = ended
-    code, out, _ = command(*arguments(server, tmp_path))
-    assert code == 0
+    code, out, err = command(*arguments(server, tmp_path))
+    assert (code, "acc 50.0%" in err) == (0, True)
     results, samples = read(tmp_path)
     assert {sample["doc"]["puzzle"]: sample["ending"] for sample in samples} == seen
     for sample in samples:
