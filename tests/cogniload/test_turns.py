@@ -1,9 +1,8 @@
-"""CogniLoad turn by turn: the texts, what is planted, and what the reader of steps makes of it."""
+"""CogniLoad turn by turn: the texts, and what is planted."""
 
 import gzip
 import json
 import re
-from hashlib import sha256
 
 import pytest
 from source_tree import ROOT
@@ -11,10 +10,10 @@ from tracker import QUESTION
 
 from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.benchmark import planted_turn
-from cogniload_gen.cogniload.render import sentence, turns_of
+from cogniload_gen.cogniload.render import turns_of
 from cogniload_gen.cogniload.score import attributes, score_state
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.conversations import make_conversation, measure, score_replies, script_of
+from cogniload_gen.conversations import make_conversation, script_of
 
 COUNT = 12
 
@@ -81,37 +80,6 @@ def turn_of(statement, k):
 
 def first_wrong(scores):
     return scores["right"].index(0) if 0 in scores["right"] else None
-
-
-def test_the_reader_of_steps_breaks_traces_where_the_turns_do():
-    """A model that skips one in ten of the updates of the PoI, and writes down each state."""
-    k, statements, grid = 4, 20, {"d": 3, "N": 20, "num_puzzles": 60}
-    texts = generate_puzzles(**grid, rho=50).to_pylist()
-    alike, counts = 0, {"planted": [0, 0], "turns": [0, 0], "reader": [0, 0]}
-    for text, row in zip(texts, rows(**grid), strict=True):
-        poi, solution, lines, broken = row["poi"], solve_steps(row["puzzle"]), [], None
-        state = solution.states[0][poi]
-        for number, (conditions, updates) in enumerate(solution.statements, 1):
-            slips = sha256(f"{row['id']} {number}".encode()).digest()[0] < 26
-            if conditions.items() <= state.items() and not slips:
-                state = state | updates
-            lines.append(f"{number}. {sentence(poi, state)}")
-            if state != solution.states[number][poi]:
-                broken = broken or number
-        replies = ["\n".join(lines[start : start + k]) for start in range(0, statements, k)]
-        scores = score_replies(make_conversation(row, k, "own"), replies)
-        read = benchmarks.read_steps("\n".join(lines), text).first_error
-        alike += turn_of(read, k) == first_wrong(scores)
-        taken = measure(scores)
-        for name, errors, at_risk in (
-            ("planted", broken is not None, broken or statements),
-            ("turns", taken["errors"], taken["at_risk"]),
-            ("reader", read is not None, read or statements),
-        ):
-            counts[name][0] += errors
-            counts[name][1] += at_risk
-    assert counts == {"planted": [41, 784], "turns": [40, 792], "reader": [41, 784]}
-    assert alike == 58
 
 
 def test_of_a_real_model_the_reader_finds_the_first_error_in_the_turn_that_is_wrong_first():

@@ -65,6 +65,13 @@ def command(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
+def done(*arguments):
+    """What the command prints on standard output and standard error; it must succeed."""
+    code, out, err = command(*arguments)
+    assert code == 0, err
+    return out, err
+
+
 def error_of(*arguments):
     """The one line of an error with exit code 2, apart from warnings and progress."""
     code, _, err = command(*arguments)

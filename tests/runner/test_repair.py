@@ -8,7 +8,7 @@ from itertools import count
 import pyarrow.parquet as pq
 import pytest
 from carrier import carry
-from eval_command import arguments, command, completions, read
+from eval_command import arguments, command, completions, done, read
 from lm_eval.models.api_models import JsonChatStr
 
 from cogniload_gen.cogniload.solve import solve_steps
@@ -56,8 +56,7 @@ def begin(law, server, out):
 def test_planted_laws_are_found_on_a_completions_server(law, server, tmp_path):
     """Each text is the model's own, and each share what the law gives for these very texts."""
     before, run = begin(law, server, tmp_path / "run"), tmp_path / "run"
-    code, out, err = command("why", run, "--repair", "--budget", "250")
-    assert code == 0, err
+    out, _ = done("why", run, "--repair", "--budget", "250")
     rows = pq.read_table(run / "repair/puzzles/twins.parquet").to_pylist()
     assert sorted(server.asked()) == sorted(row["puzzle"] + row["prefix"] for row in rows)
     solved = {}

@@ -20,6 +20,7 @@ from eval_command import (
     answered,
     arguments,
     command,
+    done,
     error_of,
     read,
     same,
@@ -170,8 +171,7 @@ def test_an_answer_belongs_to_the_prompt_that_was_sent(server, tmp_path, few_tas
         code, _, err = command(*words)
         assert (code, "is to another prompt" in err.splitlines()[-1]) == (2, True), err
         assert not server.requests
-        code, _, err = command(*words, "--anew")
-        assert code == 0, err
+        done(*words, "--anew")
         assert len(server.asked()) == len(answered(Path(words[2])))
         assert command(*words)[0] == 0
 

@@ -13,6 +13,7 @@ from eval_command import (
     answered,
     arguments,
     command,
+    done,
     error_of,
     killed_at_event,
     killed_in_write,
@@ -200,8 +201,7 @@ def test_attempts_are_asked_each_and_once_and_keep_their_reasoning(server, tmp_p
     lines = whole_lines(out)["answers-1.jsonl"]
     assert len(lines) == 5
     server.instead = think
-    code, _, err = command(*words)
-    assert code == 0, err
+    done(*words)
     assert len(server.asked()) == 5 + 1 + 12 - 5
     assert whole_lines(out)["answers-1.jsonl"][:5] == lines
     attempts = [score_attempts(sample) for sample in read(out)[1]]
@@ -214,8 +214,7 @@ def test_attempts_are_asked_each_and_once_and_keep_their_reasoning(server, tmp_p
 def test_any_name_of_a_model_has_a_folder(server, tmp_path, name):
     """Within the output path."""
     out = tmp_path / "out"
-    code, _, err = command(*arguments(server, out, "--limit", 1, model=name))
-    assert code == 0, err
+    done(*arguments(server, out, "--limit", 1, model=name))
     results, samples = read(out)
     assert (results["config"]["model_args"]["model"], len(samples)) == (name, 1)
     assert command("eval", "--merge", out)[0] == 0

@@ -13,6 +13,7 @@ from eval_command import (
     arguments,
     command,
     completions,
+    done,
     error_of,
     read,
     url_of,
@@ -91,8 +92,7 @@ def test_what_is_usable_is_used(server, tmp_path, kind):
 
     server.instead = dressed
     words = (completions if plain else arguments)(server, tmp_path)
-    code, _, err = command(*words)
-    assert code == 0, err
+    done(*words)
     assert len(server.requests) == DOCUMENTS  # none was asked again
     for sample in read(tmp_path)[1]:
         response, counts, over, facts = wanted[sample["doc"]["puzzle"]]
@@ -267,8 +267,7 @@ def test_one_prompt_that_always_fails_does_not_stop_the_others(server, tmp_path,
         refusal = (200, "<html>") if status == "no JSON" else refusal
         server.instead = lambda asked, no=refusal: no if prompts_of(asked) == [puzzle] else {}
         for _ in range(2):
-            code, said, err = command(*arguments(server, out, max_retries=2))
-            assert code == 0, err
+            said, err = done(*arguments(server, out, max_retries=2))
             assert "1 of 24 puzzles have no answer" in said
             assert str(status) in err.rpartition("not answered: ")[2]
             results, samples = read(out)
@@ -302,8 +301,7 @@ NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
 def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
     """It is waited as told, within a bound; a date is that of the server's own clock."""
     server.once = [(429, "{}", told)]
-    code, _, err = command(*arguments(server, tmp_path, "--limit", 1, max_retries=2))
-    assert code == 0, err
+    done(*arguments(server, tmp_path, "--limit", 1, max_retries=2))
     (waited,) = waits
     assert least <= waited <= most
 
@@ -447,8 +445,7 @@ def test_half_an_emoji_blocks_nothing(server, tmp_path, undisturbed_folder):
 
 def test_an_unknown_model_is_warned_of(server, tmp_path):
     """The server decides."""
-    code, _, err = command(*arguments(server, tmp_path, "--limit", 1, model="solver:nitro"))
-    assert code == 0
+    _, err = done(*arguments(server, tmp_path, "--limit", 1, model="solver:nitro"))
     assert "solver:nitro" in err
     assert server.requests[0]["model"] == "solver:nitro"
 
@@ -593,8 +590,7 @@ def test_a_text_of_the_config_is_read_as_the_command_line_is(server, tmp_path):
     for words in (["--gen_kwargs", f"key={SECRET},a={{'b': 1}}"], ["--model_args", f"{{{SECRET}"]):
         assert SECRET not in error_of("eval", "--config", tmp_path / "c.yaml", *words)
     (tmp_path / "c.yaml").write_text(json.dumps(given), "utf-8")
-    code, _, err = command("eval", "--config", tmp_path / "c.yaml")
-    assert code == 0, err
+    done("eval", "--config", tmp_path / "c.yaml")
     assert not [f for f in out.rglob("*") if f.is_file() and SECRET in f.read_text("utf-8")]
     begun = json.loads((out / "state/run.json").read_bytes())["what"]
     assert begun["system_instruction"] == said == server.requests[0]["messages"][0]["content"]

@@ -4,7 +4,7 @@ import re
 from zlib import crc32
 
 import pytest
-from eval_command import DOCUMENTS, answered, arguments, command, error_of
+from eval_command import DOCUMENTS, answered, arguments, command, done, error_of
 
 LEVELS = {"low": 1, "medium": 2, "high": 4}
 
@@ -24,8 +24,7 @@ def test_each_level_has_the_same_puzzles_in_a_folder_of_its_own(server, tmp_path
     server.instead = spending(lambda request, some: some * LEVELS[request["reasoning_effort"]])
     words = arguments(server, tmp_path, "--sweep", "reasoning_effort=low,medium,high")
     words += ["--gen_kwargs", "temperature=0.5"]
-    code, out, err = command(*words)
-    assert code == 0, err
+    out, _ = done(*words)
     folders = [tmp_path / f"reasoning_effort={level}" for level in LEVELS]
     assert all(answered(folder) == answered(folders[0]) for folder in folders)
     sent = [request["reasoning_effort"] for request in server.requests]
@@ -52,8 +51,7 @@ def test_a_server_that_ignores_the_effort_is_named(server, tmp_path, same):
 @pytest.mark.parametrize("overrun", [True, False])
 def test_a_server_that_overruns_a_budget_is_named(server, tmp_path, overrun):
     server.instead = spending(lambda request, _: request["max_tokens"] * (2 if overrun else 1))
-    code, out, err = command(*arguments(server, tmp_path, "--sweep", "max_gen_toks=16,64"))
-    assert code == 0, err
+    out, _ = done(*arguments(server, tmp_path, "--sweep", "max_gen_toks=16,64"))
     assert (f"{DOCUMENTS} of {DOCUMENTS} responses overrun max_gen_toks=16" in out) == overrun
 
 
@@ -68,8 +66,7 @@ def test_thinking_beyond_its_budget_is_named(server, tmp_path, overrun):
 
     server.instead = think
     words = arguments(server, tmp_path, "--sweep", "thinking_token_budget=20,80")
-    code, out, err = command(*words)
-    assert code == 0, err
+    out, _ = done(*words)
     assert (
         f"{DOCUMENTS} of {DOCUMENTS} responses overrun thinking_token_budget=20" in out
     ) == overrun
@@ -96,8 +93,7 @@ def test_a_level_has_the_type_that_it_has_as_a_setting(server, tmp_path, given, 
 def test_a_setting_of_the_model_is_swept(server, tmp_path):
     """Such as its name, each of which has its own run."""
     words = arguments(server, tmp_path, "--limit", 2, "--sweep", "model=org/a,solver", timeout=99)
-    code, out, err = command(*words)
-    assert code == 0, err
+    out, _ = done(*words)
     assert [request["model"] for request in server.requests] == ["org/a"] * 2 + ["solver"] * 2
     assert {folder.name for folder in tmp_path.iterdir()} == {"model=org-a", "model=solver"}
     assert "model=org/a: 2 answers" in out

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import completion_server
 import pytest
 from completion_server import serving
-from eval_command import answered, command, error_of, model_args, read, same
+from eval_command import answered, command, done, error_of, model_args, read, same
 from until_command import (
     CAPACITY,
     N_EFF,
@@ -45,8 +45,7 @@ def whole(request, tmp_path_factory):
     """A run that nothing disturbs, and what it said: of either benchmark."""
     out, factor = tmp_path_factory.mktemp(request.param), request.param == "factor"
     with serving_by(respond_by_decay if factor else respond_by_capacity) as server:
-        code, said, err = command(*until_arguments(server, out, **FACTOR if factor else {}))
-        assert code == 0, err
+        said, err = done(*until_arguments(server, out, **FACTOR if factor else {}))
         assert len({*server.asked()}) == len(answered(out))
     return request.param, out, said, err
 
@@ -160,8 +159,7 @@ def test_the_longest_puzzle_is_what_fits_the_budget_with_a_trace(tmp_path):
     """By the same words that stand for the tokens of a model without a tokenizer."""
     with serving_by(lambda prompt: respond_with(1, prompt)) as server:
         others = ["--at", "d=1", *metadata(context_budget="4K")]
-        code, said, err = command(*until_arguments(server, tmp_path, *others, budget=256))
-    assert code == 0, err
+        said, _ = done(*until_arguments(server, tmp_path, *others, budget=256))
     documents = [sample["doc"] for sample in read(tmp_path)[1]]
     N = [doc["N"] for doc in documents]
     longest = [doc["puzzle"] for doc in documents if doc["N"] == max(N)]
@@ -183,8 +181,7 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path, reason):
         }
 
     server.instead = cut
-    code, said, err = command(*until_arguments(server, tmp_path, budget=64))
-    assert code == 0, err
+    said, _ = done(*until_arguments(server, tmp_path, budget=64))
     assert {sample["outcome"] for sample in read(tmp_path)[1]} == {"wrong_max_context"}
     design = AdaptiveDesign(0.2, 64, tuple(read(tmp_path)[0]["config"]["until"]["N"]))
     while not design.done:

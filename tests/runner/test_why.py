@@ -9,7 +9,7 @@ from itertools import chain
 import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
-from eval_command import arguments, command, read, url_of
+from eval_command import arguments, command, done, read, url_of
 from stored import write_lines
 
 from cogniload_gen import generate_factor, solve
@@ -101,8 +101,7 @@ def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):
 
 
 def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, tmp_path):
-    code, out, err = command("why", run, "--budget", "60")
-    assert code == 0, err
+    out, _ = done("why", run, "--budget", "60")
     assert {(each["temperature"], each["model"]) for each in server.requests} == {(0.7, "solver")}
     twins = pq.read_table(run / "why/puzzles/twins.parquet").to_pylist()
     assert sorted(server.asked()) == sorted(row["puzzle"] for row in twins)
@@ -147,8 +146,7 @@ def test_a_folder_that_holds_something_else_is_left_as_it_is(run, server, tmp_pa
     server.instead = 401, "{}"
     assert command("why", run, "--budget", "60", "--out", mine)[0] == 2
     server.instead = {}
-    code, _, err = command("why", run, "--budget", "60", "--seed", "1", "--out", mine)
-    assert code == 0, err
+    _, err = done("why", run, "--budget", "60", "--seed", "1", "--out", mine)
     assert f"next: cogniload report {run} --out {run}/report" in err
     assert "ECL50" not in err.partition("next: ")[2]
 
