@@ -1,8 +1,9 @@
-"""The scorer against Appendix D of the CogniLoad paper, line by line, by hand-written cases."""
+"""The scorer against Appendix D of the CogniLoad paper, line by line, by data/score.toml."""
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from stored import cases
 
 from cogniload_gen import read_steps, score
 from cogniload_gen.cogniload.ontology import VOCABULARIES
@@ -15,62 +16,17 @@ from cogniload_gen.cogniload.score import (
     take_last_sentence,
 )
 
+CASES = cases(__file__, "score.toml")
 COLORS = ["green", "red", "blue", "gray"]
-READINGS = ["fiction", "non-fiction", "sci-fi", "essay"]
-PLACES = ["market", "marketplace", "camp", "zoo"]
 SOCKS = {"poi": "Brent", "answer": "green", "category": "clothes_socks", "options": COLORS}
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates and controls as well
 WORDS = ["Brent", "wearing", "green", "greenish", "red", "evergreen", "(", ")", ".", "**", "\n"]
 RESPONSES = st.one_of(ANY_TEXT, st.lists(st.sampled_from(WORDS)).map(" ".join))
 
-SCIENCE = {"category": "recent_read", "options": ["essay", "sci-fi"]}
-
 
 def outcome(response, **changes):
     return score_response(response, **SOCKS | changes)
-
-
-def about_reading(answer):
-    return {"category": "recent_read", "answer": answer, "options": READINGS}
-
-
-def about_place(answer):
-    return {"category": "location", "answer": answer, "options": PLACES}
-
-
-# D.5: buckets and their order
-
-BUCKETS = [
-    ("Brent is wearing green socks.", "correct_valid"),
-    ("Brent is wearing unknown socks.\nFor Brent: green.", "correct_poi"),
-    ("Brent is wearing unknown socks.\nSo: green.", "correct_last_sentence"),
-    ("Brent is wearing red socks.", "wrong_logic"),
-    ("Brent: red.", "wrong_logic_poi"),
-    ("It is red.", "wrong_logic_last_sentence"),
-    ("Brent can't be known.", "wrong_other"),
-    ("", "wrong_max_context"),
-    # an earlier window decides before a later one
-    ("Brent is wearing green socks.\nFor Brent: red.\nSo: blue.", "correct_valid"),
-    ("For Brent: green.\nSo: blue.", "correct_poi"),
-    ("Brent is wearing red socks.\nFor Brent: blue.\nSo: gray.", "wrong_logic"),
-    ("For Brent: blue.\nSo: gray.", "wrong_logic_poi"),
-    # any correct window decides before any wrong one
-    ("Brent is wearing red socks.\nFor Brent: green.", "correct_poi"),
-    ("Brent is wearing red socks.\nSo: green.", "correct_last_sentence"),
-    ("For Brent: red.\nSo: green.", "correct_last_sentence"),
-    # the gold value within a lowercase comparison
-    ("BRENT IS WEARING GREEN SOCKS.", "correct_valid"),
-    # what a person who isn't asked about wears is not an answer before the last line
-    ("Anna is wearing green socks.\nDone.", "wrong_other"),
-    ("Anna is wearing green socks.", "correct_last_sentence"),
-    # the PoI's name is a plain substring
-    ("Brentwood is wearing green socks.", "correct_valid"),
-    # at the start or alone
-    ("Green socks are what Brent is wearing.", "correct_valid"),
-    ("green", "correct_last_sentence"),
-    ("evergreen", "wrong_other"),
-]
 
 
 def test_correct_outcomes():
@@ -79,43 +35,10 @@ def test_correct_outcomes():
     assert len(Outcome) == 8
 
 
-# D.3: normalization
-
-NORMALIZATION = [
-    ("Brent is wearing green socks.\n(not red)", "correct_valid"),  # parentheses are dropped
-    ("It is green.\n(It is red.)", "correct_last_sentence"),
-    ("It is green.\n(It is red.) ", "wrong_logic_last_sentence"),  # ... if they end the line
-    ("It is green.\n It is red.)", "wrong_logic_last_sentence"),  # ... and start it
-    ("It is green.\n(It is red.)\n", "wrong_logic_last_sentence"),  # ... and it is the very last
-    ("It is green.\n(it is red)\n(it is blue)", "wrong_logic_last_sentence"),  # ... and only once
-    ("(Brent is wearing green socks.)", "wrong_max_context"),  # ... even if it is all there is
-    ("It is green.\n\n \n\t\r\n", "correct_last_sentence"),  # empty lines are dropped
-    ("\n \n", "wrong_max_context"),
-    ("It is green.\r\nBye", "wrong_other"),
-    # full stops
-    ("Brent is wearing green socks. I am sure", "correct_valid"),
-    ("I am sure. Brent is wearing green socks", "wrong_other"),
-    ("Brent is wearing green socks..", "wrong_max_context"),
-    ("Brent is wearing green socks.\n.", "wrong_max_context"),
-    ("Brent is wearing green socks.\n ..", "wrong_max_context"),
-    ("Brent is wearing green socks.\n .", "correct_valid"),  # " " is not ""
-]
-
-
 # D.3: sentence windows and context budget
 
 
-@pytest.mark.parametrize(("text", "sentence"), [
-    ("one", "one"),
-    ("one.", "one"),
-    ("one. two.", " two"),
-    ("one. two. three", " two"),  # the last sentence lacks its full stop
-    ("one. two", "one"),
-    ("one..", ""),
-    (".", ""),
-    ("", ""),
-    ("a.b.c.d.", "d"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "sentence"), CASES["last_sentences"])
 def test_take_last_sentence(text, sentence):
     assert take_last_sentence(text) == sentence
 
@@ -183,21 +106,7 @@ def test_only_some_characters_bound_an_answer(mark):
     assert wrong == ("wrong_logic" if bounds else "wrong_other")
 
 
-@pytest.mark.parametrize(("gold", "spellings", "others"), [
-    ("reaggea", ["reaggea", "reggae"], []),
-    ("reagea", ["reagea", "reaggea", "reggae"], []),  # the ontology's spelling of the same
-    ("sci-fi", ["sci-fi", "science fiction", "science-fiction"], []),
-    ("camp", ["camp", "campground"], []),
-    ("potatoes", ["potatoes", "potato"], []),
-    ("market", ["market", "marketplace", "markets"], []),
-    ("livingroom", ["livingroom", "living room"], []),
-    ("green", ["green", "greenish"], ["gree"]),  # an answer may go on
-    ("campground", ["campground"], ["camp"]),
-    ("marketplace", ["marketplace"], ["market"]),
-    ("pasta", ["pasta"], ["paste"]),
-    ("fiction", ["fiction"], ["non-fiction"]),
-    ("bathroom", ["bathroom"], ["bath room"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("gold", "spellings", "others"), CASES["spellings"])
 def test_spelling(gold, spellings, others):
     assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in spellings)
     assert not any(check_correct_answer(gold, f"it is {spelling}") for spelling in others)
@@ -205,57 +114,16 @@ def test_spelling(gold, spellings, others):
 
 # D.4 and Algorithm 3: alternatives
 
-CAPITALS = {"poi": "BRENT", "answer": "Green", "options": ["GREEN", "RED"]}
 ODD_NAMES = ["Brent(", "[Brent", "Br*nt", "\\Brent", "Br$nt|", "Br+nt?"]
-ALTERNATIVES = [
-    # the gold value beside others, in whatever order: Algorithm 3 clears the flag
-    ("The final step converts gray to green, so Brent wears **green**.", SOCKS, "correct_valid"),
-    ("Brent is wearing green socks, no longer red ones.", SOCKS, "correct_valid"),
-    # an alternative that encloses the gold value
-    ("Brent last read non-fiction.", about_reading("fiction"), "wrong_logic"),
-    ("Brent last read non-fiction.", about_reading("non-fiction"), "correct_valid"),
-    ("Brent last read fiction.", about_reading("non-fiction"), "wrong_logic"),
-    ("Brent: non-fiction.", about_reading("fiction"), "wrong_logic_poi"),
-    ("non-fiction.", about_reading("fiction"), "wrong_logic_last_sentence"),
-    # both found, one encloses the other: neither correct nor wrong logic
-    ("Brent is in the marketplace.", about_place("market"), "wrong_other"),
-    ("Brent is in the market.", about_place("marketplace"), "wrong_logic"),
-    ("Brent is in the marketplace.", about_place("marketplace"), "correct_valid"),
-    ("Brent: the marketplace.", about_place("market"), "wrong_other"),
-    ("The marketplace.", about_place("market"), "wrong_other"),
-    ("Brent is in the campground.", about_place("camp"), "correct_valid"),
-    ("Brent is in the campground.", about_place("zoo"), "wrong_logic"),
-    # the last mention of each decides
-    ("Brent read fiction, then non-fiction.", about_reading("fiction"), "wrong_other"),
-    ("Brent read non-fiction, then fiction.", about_reading("fiction"), "correct_valid"),
-    ("Brent read non-fiction, fiction, non-fiction.", about_reading("fiction"), "wrong_other"),
-    # spans are of the values as the ontology spells them
-    ("Brent last read science fiction.", about_reading("sci-fi"), "wrong_other"),
-    ("Brent last read science-fiction.", about_reading("sci-fi"), "correct_valid"),
-    ("Brent last read science fiction.", about_reading("fiction"), "correct_valid"),
-    ("Brent last read science fiction.", about_reading("essay"), "wrong_logic"),
-    ("Brent last read science fiction.", SCIENCE | {"answer": "essay"}, "wrong_logic"),
-    # an alternative that is not there encloses nothing, however long it is
-    ("Red, not blue", SOCKS | {"answer": "red"}, "correct_last_sentence"),
-    # a gold value without a boundary still clears the flag
-    ("Brent is wearing evergreen, no, red socks.", SOCKS, "wrong_other"),
-    # an alternative without a boundary is none
-    ("Brent last read anon-fiction.", about_reading("fiction"), "wrong_other"),
-    ("Brent is wearing infrared socks.", SOCKS, "wrong_other"),
-    # the answer is none to itself
-    ("Brent is wearing green socks.", {"options": ["red"]}, "correct_valid"),
-    ("Brent is wearing green socks.", {"options": []}, "correct_valid"),
-    ("Brent is wearing red socks.", {"options": []}, "wrong_other"),
-    # names, answers and options may be in capitals, and a name may be no pattern
-    ("Brent is wearing green socks.", CAPITALS, "correct_valid"),
-    ("Brent is wearing red socks.", CAPITALS, "wrong_logic"),
-    *((f"{name} is wearing green socks.", {"poi": name}, "correct_valid") for name in ODD_NAMES),
-    *(("Brent is wearing red.", {"poi": name}, "wrong_logic_last_sentence") for name in ODD_NAMES),
-]
+"""A name may be no pattern."""
 
 
 @pytest.mark.parametrize(("response", "changes", "expected"), [
-    *((response, {}, expected) for response, expected in BUCKETS + NORMALIZATION), *ALTERNATIVES,
+    *((response, {}, expected) for response, expected in CASES["buckets"] + CASES["normalization"]),
+    *((response, group["asked"] | {"answer": answer}, expected)
+      for group in CASES["alternatives"] for response, answer, expected in group["cases"]),
+    *((f"{name} is wearing green socks.", {"poi": name}, "correct_valid") for name in ODD_NAMES),
+    *(("Brent is wearing red.", {"poi": name}, "wrong_logic_last_sentence") for name in ODD_NAMES),
 ])  # fmt: skip
 def test_outcome(response, changes, expected):
     assert outcome(response, **changes) == expected
