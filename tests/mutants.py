@@ -25,7 +25,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 CHAINS, SECONDS = "tests/chains", 1200
 ANALYSIS = "analysis/cogniload_analysis"
-SECTIONS = "tests/analysis/test_report.py tests/analysis/test_adaptive_runs.py "
+SECTIONS = "tests/analysis/test_report.py tests/analysis/test_snapshot.py "
+SECTIONS += "tests/analysis/test_adaptive_runs.py "
 SECTIONS += " ".join(
     f"tests/analysis/cogniload/test_{name}.py"
     for name in ("breaks", "budgets", "figures", "ranking", "repeats", "tables")
@@ -43,7 +44,7 @@ TESTS_OF = {
     "lm_eval_tasks/words.py": f"{RUNNER} tests/test_mistakes.py",
     "lm_eval_tasks/cogniload/gate.py": "tests/runner/test_running_gate.py",
     "cogniload_gen/twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
-    "cogniload_gen/sample.py": "tests/ground/test_sample.py tests/test_rescore.py",
+    "cogniload_gen/sample.py": f"tests/ground/test_sample.py tests/test_rescore.py {READ}",
     f"{ANALYSIS}/samples/read.py": f"{READ} tests/analysis/test_runs.py",
     f"{ANALYSIS}/report/compare_runs.py": f"tests/analysis/test_compare.py {TWINS}",
     f"{ANALYSIS}/report/why.py": TWINS,

@@ -22,7 +22,7 @@ from report_reader import (
     read_page,
     read_table,
 )
-from stored import cases
+from stored import cases, contents
 
 from cogniload_analysis import fit_load_glm, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -259,10 +259,7 @@ def test_the_same_command_goes_on_after_a_kill_at_any_file(tmp_path, monkeypatch
     (tmp_path / "own.csv").write_bytes(b"the user's")
     if written < 3:
         write.write_files(tmp_path, files)
-    found = {
-        str(p.relative_to(tmp_path)): p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()
-    }
-    assert found == files | {"own.csv": b"the user's"}
+    assert contents(tmp_path) == files | {"own.csv": b"the user's"}
     with pytest.raises(FileExistsError, match=r"own\.csv exists"):
         write.write_files(tmp_path, {"new.csv": b"", "own.csv": b""})
     assert not (tmp_path / "new.csv").exists()

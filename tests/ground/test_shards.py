@@ -12,6 +12,7 @@ import pytest
 from command_line import main, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stored import contents
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.shards import puzzle_files
@@ -33,18 +34,12 @@ for number in range(len(files)):
 """A program that makes a file for each line that it reads."""
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder, hidden ones too."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> dict[str, bytes]:
     """What one process writes: 18 puzzles in 5 files."""
     folder = tmp_path_factory.mktemp("whole")
     assert main(["generate", f"{folder}/", *GRID]) == 0
-    return bytes_of(folder)
+    return contents(folder)
 
 
 @pytest.fixture
@@ -73,7 +68,7 @@ def test_any_number_of_shards_in_any_order_writes_the_same(
     folder = tmp_path_factory.mktemp("shards")
     for number in data.draw(st.permutations(range(1, count + 1))):
         assert main(["generate", f"{folder}/", *GRID, "--shard", f"{number}/{count}"]) == 0
-    assert bytes_of(folder) == whole
+    assert contents(folder) == whole
     assert "whole, 18 puzzles in 5 files" in capsys.readouterr().out
 
 
@@ -109,7 +104,7 @@ def test_many_processes_at_once(whole, tmp_path):
         for order in ("01234", "43210", "02413")
     ]
     assert [process.wait() for process in started] == [0] * 3
-    assert bytes_of(tmp_path / "out") == whole
+    assert contents(tmp_path / "out") == whole
 
 
 @pytest.mark.parametrize(("change", "said"), [
@@ -122,9 +117,9 @@ def test_many_processes_at_once(whole, tmp_path):
 ])  # fmt: skip
 def test_other_parameters_are_refused(folder, capsys, change, said):
     main(["generate", "out/", *GRID, "--shard", "1/2"])
-    before = bytes_of(folder)
+    before = contents(folder)
     assert refusal(capsys, "generate", "out/", *GRID, *change).startswith(f"out {said}")
-    assert bytes_of(folder) == before
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

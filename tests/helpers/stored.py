@@ -29,3 +29,9 @@ def write_lines(file, rows):
     file = Path(file)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return file
+
+
+def contents(folder):
+    """Return every file of a folder, hidden ones too, by its path in it."""
+    files = (file for file in Path(folder).rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}

@@ -9,6 +9,7 @@ import pytest
 from command_line import main, refusal
 from hub_stand_in import TOKEN, hub
 from huggingface_hub import DatasetCard, DatasetCardData, constants
+from stored import contents
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
@@ -20,11 +21,6 @@ from cogniload_gen.shards import configuration_of, merge, read_entry
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0], "num_puzzles": 3}
 OPTIONS = ["--d", "1", "3", "--N", "5", "--rho", "12.5", "50", "--num-puzzles", "3"]
 NAME = "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles3-seed42"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture

@@ -112,6 +112,8 @@ def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_fo
         assert message.startswith(f"{tmp_path} was begun with ")
         assert all(value in message for value in named), message
         assert "another --output_path" in message
+    many = ("--gen_kwargs", "temperature=0.6,top_p=0.5,top_k=9,max_gen_toks=9")
+    assert error_of(*arguments(server, tmp_path, *many)).count(", now ") == 3
     server.root = "/models/another"
     message = error_of(*arguments(server, tmp_path))
     assert "root '/models/solver', now '/models/another'" in message
@@ -374,7 +376,9 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
 ])  # fmt: skip
 def test_wrong_arguments(server, tmp_path, others, message):
     out = tmp_path / "out"
-    assert error_of(*arguments(server, out, *others)).startswith(message)
+    said = error_of(*arguments(server, out, *others))
+    assert said.startswith(message)
+    assert "must be fr" not in message or f"from 0 to {DOCUMENTS - 1}" in said
     assert not server.requests
     assert not out.exists()
 

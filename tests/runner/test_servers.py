@@ -21,6 +21,7 @@ from eval_command import (
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.openai_completions import LocalChatCompletion
+from stored import contents
 
 from cogniload_gen import generate_puzzles, solve
 from lm_eval_tasks import server as client
@@ -430,9 +431,9 @@ def test_half_an_emoji_blocks_nothing(server, tmp_path, undisturbed_folder):
     said = {"message": {"content": half, "reasoning": half}, "finish_reason": half}
     server.root, server.instead = half, {"choices": [said]}
     assert command(*arguments(server, tmp_path / "new"))[0] == 0
-    files = [file for file in (tmp_path / "new").rglob("*") if file.is_file()]
-    assert any("\ufffd" in file.read_text("utf-8") for file in files)
-    assert not [file for file in files if "\\ud83d" in file.read_text("utf-8")]
+    files = contents(tmp_path / "new").values()
+    assert any("\ufffd".encode() in file for file in files)
+    assert not any(b"\\ud83d" in file for file in files)
     (samples,) = (tmp_path / "new").rglob("samples_*.jsonl")
     for old in (False, True):
         if old:
@@ -557,9 +558,9 @@ def test_no_key_is_written_or_said(server, tmp_path, monkeypatch):
         said += command("eval", "--status", out)
         assert answered(out)
     assert not [text for text in map(str, said) if SECRET in text]
-    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    files = contents(tmp_path)
     assert len(files) > 15
-    assert not [file for file in files if SECRET in file.read_text("utf-8")]
+    assert not [name for name, content in files.items() if SECRET.encode() in content]
     paths, keys = map(" ".join, zip(*((path, str(key)) for path, key in server.seen), strict=True))
     assert f"{SECRET}query" in paths
     assert all(f"Bearer {SECRET}{sent}" in keys for sent in ("env", "header"))
@@ -591,7 +592,7 @@ def test_a_text_of_the_config_is_read_as_the_command_line_is(server, tmp_path):
         assert SECRET not in error_of("eval", "--config", tmp_path / "c.yaml", *words)
     (tmp_path / "c.yaml").write_text(json.dumps(given), "utf-8")
     done("eval", "--config", tmp_path / "c.yaml")
-    assert not [f for f in out.rglob("*") if f.is_file() and SECRET in f.read_text("utf-8")]
+    assert not any(SECRET.encode() in content for content in contents(out).values())
     begun = json.loads((out / "state/run.json").read_bytes())["what"]
     assert begun["system_instruction"] == said == server.requests[0]["messages"][0]["content"]
     assert begun["gen_kwargs"] == {"temperature": 0.6, "until": ["key=1", "b"]}

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
 from eval_command import arguments, command, done, read, url_of
-from stored import write_lines
+from stored import contents, write_lines
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.twins import make_twins, write_twins
@@ -137,11 +137,10 @@ def test_a_folder_that_holds_something_else_is_left_as_it_is(run, server, tmp_pa
     for name in ("thesis.txt", "puzzles/notes.txt"):
         (mine / name).write_text("mine")
         for out in (mine, run):
-            before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+            before = contents(out)
             code, _, err = command("why", run, "--budget", "60", "--out", out)
             assert (code, "something else" in err) == (2, True), err
-            after = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
-            assert after == before
+            assert contents(out) == before
         (mine / name).unlink()
     server.instead = 401, "{}"
     assert command("why", run, "--budget", "60", "--out", mine)[0] == 2
