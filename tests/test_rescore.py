@@ -98,8 +98,7 @@ def test_a_count_that_is_no_number_of_tokens_is_unknown_and_not_written(folder, 
     """No outcome changes: what was cut off by its outcome still is."""
     counts = ("prompt_tokens", "response_tokens")
     scored = assert_same(
-        write([s | dict.fromkeys(counts, math.nan) for s in SAMPLES[benchmark]]),
-        SAMPLES[benchmark],
+        write([s | dict.fromkeys(counts, math.nan) for s in SAMPLES[benchmark]]), SAMPLES[benchmark]
     )
     assert not any({*counts} & {*sample, *sample["metrics"]} for sample in read_lines(scored.out))
 

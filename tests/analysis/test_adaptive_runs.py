@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from lm_eval_layout import (
-    make_factor_puzzle,
-    make_puzzle,
-    make_sample,
-    write_run,
-)
+from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_run
 from report_reader import read_page, read_table, said_of_runs
 from searches import run, solves_by_capacity
 

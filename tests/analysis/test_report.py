@@ -9,19 +9,8 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 import pytest
-from lm_eval_layout import (
-    BETA,
-    SMALL,
-    make_puzzle,
-    make_sample,
-    make_samples,
-    write_run,
-)
-from report_reader import (
-    assert_numbers_are_of_the_tables,
-    read_page,
-    read_table,
-)
+from lm_eval_layout import BETA, SMALL, make_puzzle, make_sample, make_samples, write_run
+from report_reader import assert_numbers_are_of_the_tables, read_page, read_table
 from stored import cases, contents
 
 from cogniload_analysis import fit_load_glm, read_samples

@@ -10,11 +10,7 @@ from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.first_error import MARGIN, read_steps
-from cogniload_gen.cogniload.steps.planted import (
-    STYLES,
-    trace_key,
-    write_trace,
-)
+from cogniload_gen.cogniload.steps.planted import STYLES, trace_key, write_trace
 
 PUZZLES = generate_puzzles([1, 2, 3, 5], [4, 8, 15], [25, 50, 75], 12, split="train").to_pylist()
 

@@ -11,12 +11,7 @@ from limits import growth
 from cogniload_gen import benchmarks
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.first_error import (
-    MARGIN,
-    Steps,
-    lexicon_of,
-    read_steps,
-)
+from cogniload_gen.cogniload.steps.first_error import MARGIN, Steps, lexicon_of, read_steps
 from cogniload_gen.cogniload.steps.reader import Reader, Value, Verdict
 
 DATA = Path(__file__).parent / "data"

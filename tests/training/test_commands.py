@@ -14,14 +14,7 @@ import table7
 import tables5and6
 import torch
 import yaml
-from experiments import (
-    Run,
-    make_model,
-    over_seeds,
-    printed,
-    read_size,
-    train,
-)
+from experiments import Run, make_model, over_seeds, printed, read_size, train
 from transformers import AutoModelForCausalLM
 
 FOLDER = Path(table4.__file__).parent

@@ -6,14 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 from datasets import Dataset
-from experiments import (
-    STRATEGIES,
-    Run,
-    in_order,
-    make_model,
-    make_trainer,
-    tokenized_texts,
-)
+from experiments import STRATEGIES, Run, in_order, make_model, make_trainer, tokenized_texts
 from tokenizer import END, make_tokenizer
 from trl import SFTTrainer
 

@@ -15,9 +15,7 @@ from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import expected_accuracies
 from cogniload_analysis.cogniload.glm import TERMS, fit_load_glm
 from cogniload_analysis.cogniload.plan import count_puzzles, lower_accuracies
-from cogniload_analysis.cogniload.threshold_differences import (
-    compare_thresholds,
-)
+from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_cli import main
 

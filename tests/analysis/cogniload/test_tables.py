@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_analysis import (
-    accuracy_table,
-    published_table,
-    token_table,
-)
+from cogniload_analysis import accuracy_table, published_table, token_table
 from cogniload_analysis.cogniload.sections.errors import (
     WRONG_OUTCOMES,
     outcomes_by,

@@ -10,12 +10,7 @@ from searches import CDF, N_EFF, run, solves_by_decay, undisturbed_run
 
 from cogniload_analysis import DecayDesign
 from cogniload_analysis.factor import decay_design as adaptive
-from cogniload_analysis.factor.decay_design import (
-    CAPS,
-    FLOORS,
-    find_decay,
-    published_prior,
-)
+from cogniload_analysis.factor.decay_design import CAPS, FLOORS, find_decay, published_prior
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
 

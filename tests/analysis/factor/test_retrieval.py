@@ -50,16 +50,8 @@ def frame(tmp_path_factory):
     ("second", "task", "names"),
     [
         (BM25, "factor_realistic_4k", {"org/m"}),
-        (
-            None,
-            "factor_realistic_4k",
-            {f"org/m, {BM25}", "org/m, no retrieval"},
-        ),
-        (
-            None,
-            "factor_realistic_retrieval",
-            {f"org/m, {BM25}", "org/m, no retrieval"},
-        ),
+        (None, "factor_realistic_4k", {f"org/m, {BM25}", "org/m, no retrieval"}),
+        (None, "factor_realistic_retrieval", {f"org/m, {BM25}", "org/m, no retrieval"}),
     ],
 )
 def test_runs_of_one_retrieval_are_attempts_and_others_are_told_apart(
