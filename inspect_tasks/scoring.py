@@ -15,6 +15,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 import cogniload_analysis
 from cogniload_analysis.adaptive.task import tell
+from cogniload_analysis.analyses import Fitted
 from cogniload_gen import benchmarks
 from cogniload_gen.budget import Share
 from cogniload_gen.endings import kind_of
@@ -86,9 +87,7 @@ def uncut(scores: list[SampleScore]) -> dict[str, float]:
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
-    known = cogniload_analysis.cogniload.known_thresholds
-    glm, _ = known.fit_run(frame_of(scores))
-    return with_ends(vars(known.projections(glm)))
+    return with_ends(vars(Fitted(frame_of(scores)).projections))
 
 
 @run_metric

@@ -5,7 +5,6 @@ the longer the puzzle, right ones as often as wrong ones. The truth is what it w
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,9 @@ from simulated import percent, print_table
 
 from cogniload_analysis import published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
-from cogniload_analysis.cogniload.glm import TERMS, fit_soundly, load_design
-from cogniload_analysis.cogniload.known_thresholds import explain_unknown, projections
-from cogniload_analysis.cogniload.sections.ranking import REACH
+from cogniload_analysis.cogniload.first_screen import REACH
+from cogniload_analysis.cogniload.fitted import Fitted
+from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.cogniload.thresholds import Threshold
 from cogniload_analysis.stats import wilson_interval
 
@@ -38,7 +37,7 @@ def simulate(betas: pd.Series, seed: int) -> pd.DataFrame:
 
 def find_ECL50(run: pd.DataFrame) -> Threshold:
     """Return the projection as a report knows it: not at all where accuracy doesn't fall with N."""
-    return projections(replace(fit_soundly(run), unknown=explain_unknown(run))).ECL50
+    return Fitted(run).projections.ECL50
 
 
 def coverage() -> Iterator[list[str]]:

@@ -79,6 +79,15 @@ class Load:
     harder: bool = False
 
     @property
+    def symbol(self) -> str:
+        """What stands for it in a sentence, such as ρ."""
+        return self.heading.split()[0]
+
+    def say(self, level: float) -> str:
+        """Set one level in a sentence, such as ρ = 25 %."""
+        return f"{self.symbol} = {self.show(self.scale(level))}{' %' * self.percent}"
+
+    @property
     def printed_name(self) -> str:
         """The name of its column in a table that holds levels as they are printed."""
         return f"{self.name}_percent" if self.percent else self.name

@@ -25,7 +25,7 @@ ENOUGH = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class LoadEffect:
     """What one load does to a model's accuracy.
 
     `bands` has a row for each level, or a few neighbouring ones, in rising order: the `least` and
@@ -61,7 +61,7 @@ class Effect:
         return self.p < CHANCE and self.fall < 0
 
 
-def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
+def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[LoadEffect]:
     """Return the effect of each load that varies on one model's accuracy.
 
     `frame` has one row per response, with the loads, `correct` and, if puzzles repeat, `id`: a
@@ -92,7 +92,7 @@ def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Effect]:
             least=(load.name, "min"), most=(load.name, "max"), accuracy=("correct", "mean")
         )
         known = freedom > 0 and not np.isnan(p)
-        effects.append(Effect(load, shown, min(1.0, float(p) * tests) if known else 1.0))
+        effects.append(LoadEffect(load, shown, min(1.0, float(p) * tests) if known else 1.0))
     return effects
 
 
@@ -109,7 +109,7 @@ def _number_bands(levels: pd.Series) -> np.ndarray:
     return levels.map(places).clip(upper=last).to_numpy(int)
 
 
-def breaking(effects: Sequence[Effect]) -> list[Effect]:
+def breaking(effects: Sequence[LoadEffect]) -> list[LoadEffect]:
     """Return the effects of the loads that matter, the largest fall first."""
     return sorted((one for one in effects if one.matters), key=lambda one: -one.fall)
 

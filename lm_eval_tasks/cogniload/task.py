@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.cogniload import known_thresholds
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_gen.grid import change_of
 from lm_eval_tasks import metrics
 from lm_eval_tasks.metrics import log_problems, numbers_of
@@ -53,8 +53,7 @@ def capacity(loads: Loads) -> dict[str, float | None]:
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
     that a report doesn't print either, as its load is not known to matter; the log says why.
     """
-    glm, _ = known_thresholds.fit_run(frame_of(loads))
-    return numbers(vars(known_thresholds.projections(glm)))
+    return numbers(vars(Fitted(frame_of(loads)).projections))
 
 
 def crossings(loads: Loads) -> dict[str, float | None]:
@@ -62,8 +61,7 @@ def crossings(loads: Loads) -> dict[str, float | None]:
 
     Units, and None, are as for `capacity`. No shape is assumed but that of `estimate_capacity`.
     """
-    _, estimate = known_thresholds.fit_run(frame_of(loads))
-    inside = known_thresholds.inside_crossings(estimate)
+    inside = Fitted(frame_of(loads)).inside_crossings
     return numbers({f"{name}_crossing": at for name, at in inside.items()})
 
 

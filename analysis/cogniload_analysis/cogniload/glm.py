@@ -299,20 +299,6 @@ def _fit_logistic(
     return fit
 
 
-def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
-    """Fit the main GLM in the way that one model's responses allow.
-
-    Standard errors are clustered if puzzles repeat, and the fit is penalised if right and wrong
-    answers are separated. `frame` is one of rows, with `id`; otherwise as `fit_load_glm`.
-    """
-    puzzles = frame["id"].nunique()
-    glm = fit_load_glm(frame, clustered=1 < puzzles < len(frame))
-    if "beta_0" in glm.problems:
-        penalised = fit_load_glm(frame, penalised=True)
-        return glm if "beta_0" in penalised.problems else penalised
-    return glm
-
-
 def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     """Compare the GLM with and without rho^2 by AIC and likelihood ratio: a `RhoComparison`.
 

@@ -17,8 +17,8 @@ from scipy.stats import norm
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import thresholds
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_load_glm, load_design
-from cogniload_analysis.cogniload.known_thresholds import explain_unknown, fit_run, hide_unknown
+from cogniload_analysis.cogniload.fitted import Fitted, hide_unknown
+from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, load_design
 from cogniload_analysis.cogniload.sections.adaptive import find_runs
 from cogniload_analysis.cogniload.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
 from cogniload_analysis.stats import percentiles
@@ -32,11 +32,10 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """A model's GLM; what each puzzle moves its coefficients by, and its number of responses."""
+    """A model's GLM, and what each puzzle moves its coefficients by."""
 
     glm: LoadGLM
     influence: np.ndarray
-    responses: int
 
     @property
     def beta(self) -> np.ndarray:
@@ -63,24 +62,22 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     groups = frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
     responses = {str(model): rows for model, rows in groups}
     runs = find_runs(responses) if {"until", "index"} <= {*frame} else {}
+    models = {
+        model: Fitted(rows, runs[model].estimate if model in runs else None)
+        for model, rows in responses.items()
+    }
 
     @cache
     def fit(model: str) -> _Fit:
-        rows = responses[model]
-        return _fit(rows, puzzles[rows.index], puzzles.max() + 1)
-
-    @cache
-    def capacity(model: str) -> Capacity:
-        return fit_run(responses[model], runs[model].estimate if model in runs else None)[1]
+        return _fit(models[model], puzzles[responses[model].index], puzzles.max() + 1)
 
     rows: list[dict[str, object]] = []
-    for pair in pairs:
-        adaptive = any(model in runs for model in pair)
-        compared = (
-            _compare_crossings(*map(capacity, pair)) if adaptive else _compare(*map(fit, pair))
-        )
-        about = {"first": pair[0], "second": pair[1], "condition": ""}
-        rows += [about | row for row in compared]
+    for first, second in pairs:
+        if {first, second} & {*runs}:
+            compared = _compare_crossings(models[first].capacity, models[second].capacity)
+        else:
+            compared = _compare(fit(first), fit(second))
+        rows += [{"first": first, "second": second, "condition": ""} | row for row in compared]
     return pd.DataFrame(rows)
 
 
@@ -102,8 +99,8 @@ def _compare_crossings(first: Capacity, second: Capacity) -> Iterator[dict[str, 
         yield _row(name, pair, (apart - Z * error, apart + Z * error), p, "crossings")
 
 
-def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
-    glm = replace(fit_load_glm(rows), unknown=explain_unknown(rows))
+def _fit(fitted: Fitted, puzzles: np.ndarray, count: int) -> _Fit:
+    glm, rows = fitted.likeliest, fitted.responses
     terms = [term for term in TERMS if term not in glm.problems]
     influence = np.zeros((count, len(TERMS)))
     if terms:
@@ -112,7 +109,7 @@ def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
         residuals = rows["correct"].to_numpy(dtype=float) - p
         np.add.at(influence, puzzles, design * residuals[:, None])
         influence = influence @ glm.cov_params.fillna(0).to_numpy()
-    return _Fit(glm, influence, len(rows))
+    return _Fit(glm, influence)
 
 
 def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
@@ -121,7 +118,7 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
         yield from (_row(name, (one[name], other[name])) for name in NAMES)
         return
     loads = [list(vars(fit.glm.means).values()) for fit in (first, second)]
-    weights = [first.responses, second.responses]
+    weights = [first.glm.nobs, second.glm.nobs]
     means = LoadMeans(*map(float, np.average(loads, axis=0, weights=weights)))
     covariance = _joint_covariance(first, second)
     of_first = first.thresholds(means, covariance[:5, :5])
@@ -160,7 +157,7 @@ def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
     """Return the joint GLM's covariance, clustered by puzzle, with statsmodels' correction."""
     influence = np.concatenate([first.influence, second.influence], axis=1)
     clusters = int(influence.any(axis=1).sum())
-    responses = first.responses + second.responses
+    responses = first.glm.nobs + second.glm.nobs
     terms = sum(int(fit.glm.params.notna().sum()) for fit in (first, second))
     correction = clusters / (clusters - 1) * (responses - 1) / (responses - terms)
     return correction * influence.T @ influence

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.glm import fit_soundly
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.compare.why import TWINS_ALONE, drop_twins
 from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.cogniload.knobs import Cell
@@ -42,7 +42,7 @@ def choose_cells(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
         raise ValueError(f"puzzles are chosen by the results of a run: {TWINS_ALONE}")
     if (models := frame["model"].nunique()) > 1:
         raise ValueError(f"puzzles are chosen by the results of one model, got {models}")
-    glm, N = fit_soundly(frame), frame["N"]
+    glm, N = Fitted(frame).glm, frame["N"]
     lengths = sorted({*np.geomspace(N.min(), N.max(), LENGTHS).round().astype(int).tolist()})
     levels = range(int(frame["d"].min()), int(frame["d"].max()) + 1), lengths
     rho = sorted({round(100 * share, 6) for share in frame["rho"]})

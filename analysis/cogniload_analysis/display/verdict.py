@@ -8,7 +8,7 @@ import pandas as pd
 from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import Load, adaptive_models
-from cogniload_analysis.matters import Effect, breaking
+from cogniload_analysis.matters import LoadEffect, breaking
 from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 
 MOST_SAID = 2
@@ -67,7 +67,7 @@ def say_cut(frame: pd.DataFrame, cut: float) -> str:
 UNBROKEN = "No load is known to break it: accuracy falls with none by more than chance explains."
 
 
-def say_breaks(effects: Sequence[Effect]) -> str:
+def say_breaks(effects: Sequence[LoadEffect]) -> str:
     """Say with which load a model's accuracy falls most, and what the others cost."""
     if not effects:
         return "All puzzles have the same load, so none can break it."
@@ -84,7 +84,7 @@ def add_cause(breaks: str, why: Why) -> str:
     return " ".join(filter(None, (why.verdict[0], kept) if why.causes else (kept, why.verdict[0])))
 
 
-def _say_fall(effect: Effect) -> str:
+def _say_fall(effect: LoadEffect) -> str:
     """Set the accuracy at the easy and the hard end of a load."""
     return " to ".join(
         f"{100 * band['accuracy']:.0f} % at {_show_band(effect.load, band)}" for band in effect.ends

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import budget_curve
-from cogniload_analysis.cogniload.known_thresholds import fit_run
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.sections.budgets import (
     budgets_sections,
     effort_table,
@@ -101,8 +101,8 @@ def test_wrong_input_is_refused():
 def effort_of(*runs):
     """Return the table of runs, a row each by their order in tokens, and their responses."""
     frame = pd.concat(runs, ignore_index=True).assign(needles=lambda all: all["N"] * all["rho"])
-    capacities = {model: fit_run(rows)[1] for model, rows in frame.groupby("model")}
-    return effort_table(frame, capacities), frame, capacities
+    models = {model: Fitted(rows) for model, rows in frame.groupby("model")}
+    return effort_table(frame, models), frame, models
 
 
 def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
@@ -110,7 +110,7 @@ def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
     stopped = stop_at(whole, 512).assign(model="stopped")
     shorter = np.ceil(whole["response_tokens"] / 4)  # as right, with a quarter of the tokens
     planned = whole.assign(model="planned", response_tokens=shorter)
-    table, frame, capacities = effort_of(whole, stopped, planned)
+    table, frame, models = effort_of(whole, stopped, planned)
     rows = table.set_index("model")
     assert table["model"].tolist() == ["planned", "stopped", "whole"]
     assert {*table["of"]} == {"whole"}
@@ -129,7 +129,7 @@ def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
     assert rows.loc["planned", "ECL50"] > rows.loc["planned", "stopped_ECL50"]
     needed = (whole["N"] * whole["rho"]).sum()
     assert rows.loc["planned", "tokens_per_needle"] == pytest.approx(shorter.sum() / needed)
-    (section,) = budgets_sections(frame, capacities)
+    (section,) = budgets_sections(frame, models)
     assert section.content[-1].heading == "What tokens buy"
 
 

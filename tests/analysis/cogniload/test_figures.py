@@ -10,8 +10,8 @@ from lm_eval_layout import BETA, simulate_counts, to_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
-from cogniload_analysis import accuracy_table, fit_load_glm, ranking_table
-from cogniload_analysis.cogniload.known_thresholds import fit_run
+from cogniload_analysis import accuracy_table, ranking_table
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.sections.accuracy import draw_paper
 from cogniload_analysis.cogniload.sections.ranking import draw_ranking
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit
@@ -47,7 +47,7 @@ def test_a_figure_is_the_same_bytes_each_time(frame, name):
 
 def fit_of(frame):
     one = frame[frame["model"] == "first"]
-    return draw_fit("first", one, fit_load_glm(one), "fit")
+    return draw_fit("first", Fitted(one), "fit")
 
 
 @pytest.mark.parametrize("across", [1, 3])
@@ -86,7 +86,7 @@ def test_figures_show_the_accuracies_and_the_intervals_of_the_table(frame):
 
 def test_the_fitted_curve_goes_through_the_points():
     frame = simulate_models(["one"], puzzles=200)
-    figure = draw(draw_fit("one", frame, fit_load_glm(frame), "fit"))
+    figure = draw(draw_fit("one", Fitted(frame), "fit"))
     for axes, knob in zip(figure.axes, ("d", "N", "rho"), strict=True):
         curve = axes.get_lines()[-1]
         means = frame.groupby(knob)["correct"].mean()
@@ -100,9 +100,9 @@ def test_the_ranking_is_drawn_in_the_order_of_its_table_with_the_new_ones_interv
     grid = simulate_models(["grid"], puzzles=20)
     on_lines = grid[["d", "N", "rho"]].eq([5, 50, 0.5]).sum(axis=1) > 1
     frames = {"grid": grid, "perfect": grid.assign(correct=True), "lines": grid[on_lines]}
-    fits = {name: fit_run(frame) for name, frame in frames.items()}
-    glms, capacities = ({name: fit[place] for name, fit in fits.items()} for place in (0, 1))
-    ranking = ranking_table(glms, capacities)
+    models = {name: Fitted(frame) for name, frame in frames.items()}
+    glms = {name: fitted.glm for name, fitted in models.items()}
+    ranking = ranking_table(glms, {name: fitted.capacity for name, fitted in models.items()})
     assert ranking["model"].iloc[0] == "perfect"
     rows = ranking.set_index("model")
     assert np.isnan(rows.loc["lines", "ECL50"])

@@ -24,7 +24,8 @@ from cogniload_analysis import (
     fit_load_glm,
     published_table,
 )
-from cogniload_analysis.cogniload.glm import TERMS, fit_soundly, load_design
+from cogniload_analysis.cogniload.fitted import Fitted
+from cogniload_analysis.cogniload.glm import TERMS, load_design
 
 CASES = cases(__file__)
 TABLE_2 = published_table("glm").set_index("model")
@@ -70,8 +71,8 @@ def test_clustered_errors_are_those_of_statsmodels_and_see_through_repeats(cells
     np.testing.assert_allclose(clustered.bse, fit_load_glm(once).bse, rtol=0.1)
     np.testing.assert_allclose(fit_load_glm(thrice).bse * 3**0.5, fit_load_glm(once).bse)
     assert "clustered" in clustered.estimator
-    assert "clustered" in fit_soundly(thrice).estimator
-    assert "clustered" not in fit_soundly(once).estimator
+    assert "clustered" in Fitted(thrice).glm.estimator
+    assert "clustered" not in Fitted(once).glm.estimator
 
 
 def test_answers_that_are_alike_widen_the_thresholds_and_no_coefficient(cells):
@@ -226,7 +227,7 @@ def test_separation_is_named_and_firth_is_taken():
     assert "separated" in fit.problems["beta_N"]
     assert "beta_N to -infinity" in fit.problems["beta_N"]
     assert "beta_d" not in fit.problems["beta_N"].split(":")[1]
-    penalised = fit_soundly(to_rows(frame))
+    penalised = Fitted(to_rows(frame)).glm
     assert penalised.estimator == "Firth's penalised likelihood"
     assert np.isnan(penalised.aic)
 
@@ -251,7 +252,7 @@ def test_each_of_84_separated_designs_has_an_ECL50_or_names_the_load_that_is_mis
         cells = make_cells(d=d, N=N, rho=rho, successes=0)
         right = is_right(cells["d"], cells["N"], cells["rho"])
         cells = cells.assign(successes=2 * right, failures=2 * ~right)
-        fit = fit_soundly(to_rows(cells))
+        fit = fit_load_glm(cells, penalised=True)
         ECL50 = fit.thresholds().ECL50
         if rule in ("N < 30", "N < 75"):
             at = int(rule.split()[-1])

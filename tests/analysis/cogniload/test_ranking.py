@@ -6,8 +6,8 @@ import pytest
 from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 
 from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
-from cogniload_analysis.cogniload.known_thresholds import fit_run
-from cogniload_analysis.cogniload.sections.ranking import overview_table, rank_runs, say_capacity
+from cogniload_analysis.cogniload.first_screen import overview_table, rank_runs, say_capacity
+from cogniload_analysis.cogniload.fitted import Fitted
 
 PUBLISHED = published_table("glm").set_index("model")
 SITE = published_table("site_2026").set_index("model")
@@ -84,10 +84,10 @@ def overview(tmp_path_factory):
     for seed, (model, (beta, grid)) in enumerate(MODELS.items()):
         write_run(folder, model, make_samples(beta, 3, seed, grid=grid, words=2))
     frame = read_samples(folder)
-    fits = {str(model): fit_run(rows) for model, rows in frame.groupby("model", observed=True)}
-    glms, capacities = ({name: fit[place] for name, fit in fits.items()} for place in (0, 1))
-    ranking = ranking_table(glms, capacities)
-    return overview_table(frame, glms, capacities, ranking).set_index("model", drop=False)
+    models = {str(model): Fitted(rows) for model, rows in frame.groupby("model", observed=True)}
+    glms = {model: fitted.glm for model, fitted in models.items()}
+    ranking = ranking_table(glms, {model: fitted.capacity for model, fitted in models.items()})
+    return overview_table(models, ranking).set_index("model", drop=False)
 
 
 def test_the_best_comes_first_and_what_has_no_place_last(overview):

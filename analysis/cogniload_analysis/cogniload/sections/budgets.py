@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.known_thresholds import fit_run
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, name_ends, show_threshold
 from cogniload_analysis.compare.paired import compare_means
 from cogniload_analysis.display import tables as tb
@@ -41,12 +40,12 @@ COLUMNS: tb.Columns = {
 }
 
 
-def budgets_sections(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> list[Section]:
+def budgets_sections(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> list[Section]:
     """Return the section on budgets and efforts.
 
     None where no model's curve has several budgets, nor several runs of the same puzzles.
     """
-    curves, efforts = budget_curve(frame), effort_table(frame, capacities)
+    curves, efforts = budget_curve(frame), effort_table(frame, models)
     content: list[Content] = []
     if len(curves) and curves["model"].duplicated().any():
         content += [draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
@@ -153,7 +152,7 @@ EFFORT: tb.Columns = {
 }
 
 
-def effort_table(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> pd.DataFrame:
+def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFrame:
     """Return a row for each run of puzzles that several runs of a model answered, by tokens spent.
 
     `tokens` is the mean of a response, `tokens_per_needle` that over the statements that concern
@@ -170,39 +169,39 @@ def effort_table(frame: pd.DataFrame, capacities: Mapping[str, Capacity]) -> pd.
         base = str(rows["base_model"].iloc[0]) if "base_model" in rows else ""
         alike.setdefault((base, frozenset(rows["id"])), []).append(model)
     described = []
-    for models in alike.values():
-        if 1 < len(models) <= MOST_RUNS:
-            means = {model: runs[model]["response_tokens"].mean() for model in models}
-            order = sorted(models, key=means.__getitem__)
+    for names in alike.values():
+        if 1 < len(names) <= MOST_RUNS:
+            means = {model: runs[model]["response_tokens"].mean() for model in names}
+            order = sorted(names, key=means.__getitem__)
             described += [
                 {"model": model, "tokens": means[model], "of": order[-1]}
-                | _beside(runs[model], runs[order[-1]], capacities[model])
+                | _beside(runs[model], runs[order[-1]], models[model])
                 for model in order
             ]
     return pd.DataFrame(described)
 
 
-def _beside(run: pd.DataFrame, longest: pd.DataFrame, capacity: Capacity) -> dict[str, Any]:
+def _beside(run: pd.DataFrame, longest: pd.DataFrame, fitted: Fitted) -> dict[str, Any]:
     budget = find_budget(longest["response_tokens"].to_numpy(), run["response_tokens"].mean())
     stopped = longest.assign(
         correct=longest["correct"].astype(bool) & (longest["response_tokens"] <= budget)
     )
-    own, other = (
+    own, there = (
         rows.groupby("id", observed=True)["correct"].mean().astype(float) for rows in (run, stopped)
     )
-    difference = compare_means((own - other).to_numpy())
+    difference = compare_means((own - there).to_numpy())
     low, high = clustered_interval(own.to_numpy())
-    other_capacity = capacity if run is longest else fit_run(stopped)[1]
-    least, most = capacity.asked_N
+    other = fitted if run is longest else Fitted(stopped)
+    least, most = fitted.capacity.asked_N
     return {
         "tokens_per_needle": run["response_tokens"].sum() / run["needles"].sum(),
         "accuracy": own.mean(),
         "low": low,
         "high": high,
-        "stopped": other.mean(),
+        "stopped": there.mean(),
         **name_ends("difference", difference),
-        **name_ends("ECL50", capacity.ECL50),
-        **name_ends("stopped_ECL50", other_capacity.ECL50),
+        **name_ends("ECL50", fitted.capacity.ECL50),
+        **name_ends("stopped_ECL50", other.capacity.ECL50),
         "min_tested": least,
         "max_tested": most,
     }

@@ -6,7 +6,7 @@ of the model itself.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as goodness
 from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.fitted import LOAD_OF, Fitted, tested_ends
 from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
     TERMS,
@@ -22,7 +23,6 @@ from cogniload_analysis.cogniload.glm import (
     compare_rho_terms,
     fit_interactions,
 )
-from cogniload_analysis.cogniload.known_thresholds import LOAD_OF, projections, tested_ends
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
 from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
@@ -43,28 +43,23 @@ STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 def thresholds_section(
     frame: pd.DataFrame,
     overview: tb.Table,
-    glms: Mapping[str, LoadGLM],
-    capacities: Mapping[str, Capacity],
-    notes: Mapping[str, Sequence[str]],
+    models: Mapping[str, Fitted],
     figures: Mapping[str, Figure],
 ) -> Section:
-    """Return the section; the fits are of the models that are not at chance.
-
-    `notes` are what a reader of a model's estimates should know, and `figures` of the fits.
-    """
-    thresholds = threshold_table(glms, capacities)
+    """Return the section on the `models` that are not at chance, with `figures` of their fits."""
+    thresholds = threshold_table(models)
     content: list[Content] = [overview]
     if len(thresholds):
         content.append(tb.Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS))
-    for model, glm in glms.items():
-        said = [say_fit(glm), *(f"Note: {flag}." for flag in notes.get(model, ()))]
+    for model, fitted in models.items():
+        said = [say_fit(fitted.glm), *(f"Note: {flag}." for flag in fitted.flags)]
         drawn = [figures[model]] if model in figures else []
-        content.append(Section(model, [said, *say_problems(glm), *drawn]))
+        content.append(Section(model, [said, *say_problems(fitted.glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
-    responses = {model: frame[frame["model"] == model] for model in glms if several}
+    responses = {model: fitted.responses for model, fitted in models.items() if several}
     rivals = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
     tables = [
-        tb.Table("glm", glm_table(glms), GLM_CAPTION, GLM),
+        tb.Table("glm", glm_table(models), GLM_CAPTION, GLM),
         tb.Table("aic", pd.DataFrame(rivals), AIC_CAPTION, AIC),
         tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
     ]
@@ -113,13 +108,14 @@ GLM: tb.Columns = {
 }
 
 
-def glm_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
-    """Return the coefficients and thresholds of each model's `LoadGLM`, by model. Table 2.
+def glm_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
+    """Return the coefficients and thresholds of each model's GLM, by model. Table 2.
 
     The thresholds are projections: NaN where the cells are no grid.
     """
     rows = []
-    for model, glm in glms.items():
+    for model, fitted in models.items():
+        glm, thresholds = fitted.glm, fitted.projections
         coefficients = {"": glm.params, "_se": glm.bse, "_p": glm.pvalues}
         coefficients |= {f"_{end}": values for end, values in glm.conf_int().items()}
         row = {"model": model, "estimator": glm.estimator, "responses": glm.nobs, "AIC": glm.aic}
@@ -127,20 +123,20 @@ def glm_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
         row |= {"cells_all_wrong": glm.cells["successes"].eq(0).sum()}
         for term in TERMS:
             row |= {term + suffix: values[term] for suffix, values in coefficients.items()}
-        thresholds = projections(glm)
         row |= {name: getattr(thresholds, name).value for name in LOAD_OF}
         row |= {"NT50_status": thresholds.NT50.status}
         rows.append(row | {"problems": "; ".join(dict.fromkeys(glm.problems.values()))})
     return pd.DataFrame(rows)
 
 
-def draw_fit(model: str, frame: pd.DataFrame, glm: LoadGLM, name: str) -> Figure:
+def draw_fit(model: str, fitted: Fitted, name: str) -> Figure:
     """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
 
     Points and curve are averages over the other loads; the intervals are Wilson's, 95 %.
     """
     by = "by each load, averaged over the others, and the GLM that was fitted."
-    panels = [_fit_panel(frame, glm, load) for load in varying_loads(frame)]
+    loads = varying_loads(fitted.responses)
+    panels = [_fit_panel(fitted.responses, fitted.glm, load) for load in loads]
     return Figure(name, f"Accuracy of {model} {by}", panels, share_y=True)
 
 
@@ -200,20 +196,18 @@ THRESHOLDS: tb.Columns = {
 }
 
 
-def threshold_table(
-    glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]
-) -> pd.DataFrame:
+def threshold_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
     """Return each model's projections and crossings, with interval, method and note, a row each.
 
     Models whose cells are no grid have no projections. `loads` are the other loads, in words: the
     means of the cells for a projection, and those of the capacity for a crossing.
     """
     rows = []
-    for model, glm in glms.items():
-        known = capacities[model]
+    for model, fitted in models.items():
+        glm, known = fitted.glm, fitted.capacity
         meanings: dict[str, tuple[Thresholds | Capacity, LoadMeans]] = {CROSSING: (known, known.at)}
         if goodness.covers_grid(glm.cells):
-            meanings = {PROJECTION: (projections(glm), glm.means), **meanings}
+            meanings = {PROJECTION: (fitted.projections, glm.means), **meanings}
         for meaning, (at, held) in meanings.items():
             for name, load in LOAD_OF.items():
                 levels = glm.cells[load]

@@ -1,0 +1,175 @@
+"""What is known of one model: every page, terminal, comparison and harness asks the same object.
+
+A threshold is the level of a load at which half of the puzzles are solved. It is known only if its
+load matters to the model (`cogniload_analysis.matters`), and never at chance: where accuracy falls
+with no load by more than chance explains, a fit still crosses one half somewhere, by luck.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from cogniload_analysis.adaptive.drift import question_drift
+from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
+from cogniload_analysis.cogniload.capacity.design import estimate_capacity
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
+from cogniload_analysis.cogniload.glm import LoadGLM, fit_load_glm
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.thresholds import UNKNOWN, LoadMeans, Threshold, Thresholds
+from cogniload_analysis.matters import LoadEffect, is_at_chance, load_effects
+from cogniload_analysis.samples.stop_reasons import ending_table
+
+LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
+"""Which load each threshold is a level of."""
+
+AT_CHANCE = "it solves no more puzzles than guesses would"
+RISES = "accuracy rises with"
+
+
+@dataclass(eq=False)
+class Fitted:
+    """One model's responses, and what follows from them, each computed once, when it is asked for.
+
+    `responses` has one row per response: d, N, rho (a fraction) and correct; and if they are there,
+    the puzzle's id and the chance of a guess. An adaptive run has an `estimate` of its own. Raises
+    ValueError as `fit_load_glm` does.
+    """
+
+    responses: pd.DataFrame
+    estimate: Capacity | None = None
+
+    def __post_init__(self) -> None:
+        if "id" not in self.responses:
+            self.responses = self.responses.assign(id=range(len(self.responses)))
+
+    @cached_property
+    def effects(self) -> list[LoadEffect]:
+        """What each load that varies does to accuracy."""
+        return load_effects(self.responses, LOADS)
+
+    @cached_property
+    def at_chance(self) -> bool:
+        """Whether it solves no more puzzles than guesses would."""
+        rows = self.responses
+        if "chance" not in rows:
+            rows = rows.assign(chance=Link(floor=1).bottom(rows["d"].to_numpy()))
+        return is_at_chance(rows, LOADS)
+
+    @cached_property
+    def unknown(self) -> dict[str, str]:
+        """Why each threshold is unknown, by name; those whose load matters are left out."""
+        if self.at_chance:
+            return dict.fromkeys(LOAD_OF, AT_CHANCE)
+        matter = {effect.load.name for effect in self.effects if effect.matters}
+        rising = {effect.load.name for effect in self.effects if effect.rises}
+        return {
+            name: f"{RISES if load in rising else 'accuracy is not known to change with'} {load}"
+            for name, load in LOAD_OF.items()
+            if load not in matter
+        }
+
+    @cached_property
+    def endings(self) -> "pd.Series[Any]":
+        """How the responses ended: the row of `ending_table`."""
+        return ending_table(self.responses).iloc[0]
+
+    @cached_property
+    def likeliest(self) -> LoadGLM:
+        """The GLM by maximum likelihood, whose errors take responses as independent."""
+        return replace(fit_load_glm(self.responses), unknown=self.unknown)
+
+    @cached_property
+    def glm(self) -> LoadGLM:
+        """The GLM in the way that the responses allow.
+
+        Standard errors are clustered if puzzles repeat, and the fit is penalised if right and wrong
+        answers are separated. Of single answers, thresholds allow for those of a cell being alike.
+        """
+        puzzles, responses = self.responses["id"].nunique(), len(self.responses)
+        glm = self.likeliest
+        if 1 < puzzles < responses:
+            glm = fit_load_glm(self.responses, clustered=True)
+        if "beta_0" in glm.problems:
+            penalised = fit_load_glm(self.responses, penalised=True)
+            glm = glm if "beta_0" in penalised.problems else penalised
+        alike = self.estimate is None and puzzles == responses
+        correlation = self.capacity.correlation if alike else 0.0
+        return replace(glm, unknown=self.unknown, correlation=correlation)
+
+    @cached_property
+    def capacity(self) -> Capacity:
+        """The capacity, without the crossings that are unknown.
+
+        These are those whose interval passes both ends of the tested loads, and those that are
+        `unknown`, unless they lie beyond one end, which a load that doesn't matter allows.
+        """
+        capacity = self.estimate or estimate_capacity(self.responses)
+        hidden: dict[str, Any] = {}
+        for name in (*LOAD_OF, "ECL80", "ECL90"):
+            at, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
+            why = self.unknown.get(name if name in LOAD_OF else "ECL50", "")
+            passes, inside = at.low < least and at.high > most, least <= at.value <= most
+            if passes or why.startswith((AT_CHANCE, RISES)) or (why and inside):
+                hidden[name] = Threshold(status=UNKNOWN)
+        return replace(capacity, **hidden)
+
+    @cached_property
+    def projections(self) -> Thresholds:
+        """The known thresholds of the GLM, at the means of the loads."""
+        return project(self.glm)
+
+    @property
+    def inside_crossings(self) -> dict[str, Threshold]:
+        """The crossings by name, for numbers without a sign: those beyond the loads are none."""
+        crossings = {}
+        for name in LOAD_OF:
+            (least, most), at = tested_ends(self.capacity, name), getattr(self.capacity, name)
+            beyond = not math.isnan(at.value) and not least <= at.value <= most
+            note = f"beyond the {least:g} to {most:g} of the puzzles"
+            crossings[name] = Threshold(status=UNKNOWN, note=note) if beyond else at
+        return crossings
+
+    @cached_property
+    def flags(self) -> list[str]:
+        """What a reader of the estimates should know; an adaptive run says it elsewhere."""
+        rows = self.responses
+        if self.estimate or not rows["id"].is_unique:
+            return []
+        loads = [load.name for load in LOADS]
+        return [*self.capacity.flags, *question_drift(rows[loads], rows["correct"])]
+
+
+def project(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
+    """Return what is known of a GLM's thresholds; nothing if its cells are no grid.
+
+    A few lines through the loads are no grid, and have no projection. `means` as for
+    `LoadGLM.thresholds`; where these can't be taken, the note says why.
+    """
+    if not covers_grid(glm.cells):
+        return Thresholds(*3 * [Threshold(note="the cells are no grid")])
+    try:
+        return Thresholds(**hide_unknown(vars(glm.thresholds(means)), glm.unknown))
+    except ValueError as error:
+        return Thresholds(*3 * [Threshold(note=str(error))])
+
+
+def hide_unknown(
+    thresholds: Mapping[str, Threshold], unknown: Mapping[str, str]
+) -> dict[str, Threshold]:
+    """Return thresholds by name, without the values of the `unknown` ones."""
+    return {
+        name: Threshold(status=UNKNOWN, note=unknown[name])
+        if name in unknown and not math.isnan(at.value)
+        else at
+        for name, at in thresholds.items()
+    }
+
+
+def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
+    """Return the least and the largest load that a design can ask, where a crossing is known."""
+    ends = {"ID50": capacity.asked_d, "NT50": (0, 1)}
+    return ends.get(threshold, capacity.asked_N)
