@@ -22,12 +22,12 @@ from simulated import percent, print_table
 from tqdm import tqdm
 
 from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, published_table
-from cogniload_analysis.adaptive.design import half_width
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GLM_LINK, refit_published
 from cogniload_analysis.cogniload.capacity.prior import published_prior
 from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay_design import DecayDesign
+from cogniload_analysis.stats import half_width
 
 Job = tuple[Any, str, int]
 """What answers, in which world, and the seed."""

@@ -1,8 +1,8 @@
-"""What all fits share: the confidence of intervals, that of an accuracy, and several attempts."""
+"""What all fits share: intervals and their confidence, those of accuracies, several attempts."""
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,30 @@ PAPER_CONFIDENCE = 0.9
 
 TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 """The quantiles at which such an interval ends."""
+
+
+class Interval(NamedTuple):
+    """A median, and the ends of 95 % of the posterior."""
+
+    value: float
+    low: float
+    high: float
+
+
+def half_width(low: float, high: float) -> float:
+    """Return half the width of an interval as a share: 0.2 is times or over 1.2.
+
+    Infinite if it holds 0 or has no end.
+    """
+    near, far = sorted((abs(low), abs(high)))
+    return float((far / near) ** 0.5 - 1) if (low > 0 or high < 0) and far < np.inf else np.inf
+
+
+def beyond(value: float, least: float, most: float) -> str:
+    """Say that a value lies beyond its range, as in > 400; "" where it doesn't."""
+    if value > most:
+        return f"> {most:g}"
+    return f"< {least:g}" if value < least else ""
 
 
 def percentiles(drawn: np.ndarray) -> np.ndarray:

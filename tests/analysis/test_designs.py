@@ -13,7 +13,7 @@ from stored import cases
 
 import cogniload_analysis
 from cogniload_analysis import AdaptiveDesign, DecayDesign
-from cogniload_analysis.adaptive.design import Interval
+from cogniload_analysis.stats import Interval
 
 CASES = cases(__file__)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.verdict import say_breaks
+from cogniload_analysis.display.sentences import say_breaks
 from cogniload_analysis.frame import Load
 from cogniload_analysis.matters import is_at_chance, load_effects
 

@@ -8,9 +8,9 @@ from lm_eval_layout import GRID, make_puzzle, make_sample, write_run
 
 from cogniload_analysis import compare_runs, read_samples
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.verdict import UNBROKEN, summarise
+from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.matters import is_at_chance, load_effects
-from cogniload_analysis.report.write import build_parts
+from cogniload_analysis.report.write import build_parts, summarise
 from inspect_tasks.scoring import thresholds
 from lm_eval_tasks.cogniload.task import ecl50, id50, nt50
 

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.display.tables import beyond
 from cogniload_analysis.frame import column, read_count
+from cogniload_analysis.stats import Interval, beyond, half_width
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.sample import read_ending
 
@@ -51,14 +51,6 @@ class Answer(NamedTuple):
 
     correct: bool
     cut: bool
-
-
-class Interval(NamedTuple):
-    """A median, and the ends of 95 % of the posterior."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Batch(NamedTuple):
@@ -474,15 +466,6 @@ FACTS = (
     column("cut", bool, lambda sample: read_ending(sample) == "cut"),
 )
 """The columns of a frame from which a run is replayed, beside loads and correct."""
-
-
-def half_width(low: float, high: float) -> float:
-    """Return half the width of an interval as a share: 0.2 is times or over 1.2.
-
-    Infinite if it holds 0 or has no end.
-    """
-    near, far = sorted((abs(low), abs(high)))
-    return float((far / near) ** 0.5 - 1) if (low > 0 or high < 0) and far < np.inf else np.inf
 
 
 def batch_size(known: int, left: int) -> int:

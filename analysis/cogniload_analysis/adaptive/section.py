@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.design import Design, Interval, describe_interval
+from cogniload_analysis.adaptive.design import Design, describe_interval
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import Columns, Table, thousands
+from cogniload_analysis.stats import Interval
 
 SETTINGS = ("goal", "target", "budget", "N", "at", "d")
 

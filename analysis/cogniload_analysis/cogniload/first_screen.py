@@ -13,14 +13,13 @@ from cogniload_analysis.cogniload.loads import MEANINGS, describe_load
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.display import sentences
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Verdict
-from cogniload_analysis.display.verdict import MUCH_CUT
 from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.matters import breaking
-from cogniload_analysis.samples.stop_reasons import CUT
+from cogniload_analysis.samples.stop_reasons import CUT, MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 
 MOST = "ECL50_most", "ECL50_most_high"
@@ -240,7 +239,7 @@ def describe_verdict(
     `first_error` says the commonest one, if it is known.
     """
     frame, headline = fitted.responses, say_capacity(row)
-    solved = verdict.say_solved(frame, row["cut_share"])
+    solved = sentences.say_solved(frame, row["cut_share"])
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
         most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
         if math.isnan(row["accuracy"]):
@@ -254,6 +253,6 @@ def describe_verdict(
         headline += f"{describe_load(frame.iloc[0])} ({100 * row['low']:.0f} to "
         headline += f"{100 * row['high']:.0f}). Puzzles of several N would tell at how many "
         headline += "statements it solves half of them (ECL50)."
-    sentences = [solved, first_error or verdict.say_wrong(frame, MEANINGS)]
-    breaks = verdict.say_breaks(fitted.effects)
-    return Verdict(row["model"], headline, sentences, figure, breaks)
+    said = [solved, first_error or sentences.say_wrong(frame, MEANINGS)]
+    breaks = sentences.say_breaks(fitted.effects)
+    return Verdict(row["model"], headline, said, figure, breaks)

@@ -14,8 +14,8 @@ from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.verdict import MUCH_CUT, show_level
 from cogniload_analysis.frame import Load, adaptive_models
+from cogniload_analysis.samples.stop_reasons import MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
 
@@ -124,7 +124,7 @@ class Comparison:
         loads = {load.name: load for load in self.loads}
 
         def show(name: str, level: float) -> str:
-            return show_level(loads[name], level) if name else ""
+            return loads[name].say(level) if name else ""
 
         shares = {**PAIR, "load, level": ("At", show), **_SHARES}
         accuracy = tb.Table(f"{prefix}comparison", self.accuracy, _ACCURACY_CAPTION, shares)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from cogniload_analysis.frame import Load
-from cogniload_analysis.stats import PAPER_CONFIDENCE, wilson_interval
+from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, wilson_interval
 
 MISSING = "--"
 _LONG_TABLE = 40
@@ -178,13 +178,6 @@ def p_value(p: float) -> str:
 def tokens(mean: float, p90: float) -> str:
     """Set the columns of `describe_tokens`, as mean[90th percentile]."""
     return f"{set_number(mean, 0)}[{set_number(p90, 0)}]"
-
-
-def beyond(value: float, least: float, most: float) -> str:
-    """Say that a value lies beyond its range, as in > 400; "" where it doesn't."""
-    if value > most:
-        return f"> {most:g}"
-    return f"< {least:g}" if value < least else ""
 
 
 def within(value: float, decimals: int, least: float, most: float) -> str:

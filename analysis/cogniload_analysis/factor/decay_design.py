@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.design import Answers, Interval, describe_interval
+from cogniload_analysis.adaptive.design import Answers, describe_interval
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.published import published_table
-from cogniload_analysis.stats import TAILS
+from cogniload_analysis.stats import TAILS, Interval
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.display import sentences as said
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display import verdict
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
 from cogniload_analysis.factor.decay import CONDITION
@@ -74,8 +74,8 @@ def describe_verdict(
     """Return what the first screen says of a model in a suite, by its responses in `frame`."""
     effects = load_effects(frame, [COMPLEXITY_LOAD, CONTEXT])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    breaks = verdict.say_breaks(effects) if frame["correct"].any() and effects else ""
-    sentences = [verdict.say_solved(frame, cut), verdict.say_wrong(frame, MEANINGS)]
+    breaks = said.say_breaks(effects) if frame["correct"].any() and effects else ""
+    sentences = [said.say_solved(frame, cut), said.say_wrong(frame, MEANINGS)]
     return Verdict(name, headline, sentences, figure, breaks)
 
 

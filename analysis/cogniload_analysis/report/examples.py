@@ -32,7 +32,7 @@ PUZZLE_END = 20_000
 # A line of a response may be endless.
 STEP_LENGTH = 200
 
-Part = tuple[str, str]
+Passage = tuple[str, str]
 """Some text, and its mark: "" for none, "evidence", "step", "needle", or "gap" in place of text."""
 
 Place = tuple[int, int]
@@ -95,7 +95,7 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
     }
 
 
-def show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[Part]:
+def show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[Passage]:
     """Return the end of a text, from `start` on, and what stands around its marks, in parts."""
     kept = [(name, place) for name, place in marks if start <= place[0] < place[1] <= len(text)]
     windows = [(max(start, len(text) - RESPONSE_END), len(text))]
@@ -105,11 +105,11 @@ def show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[Part]:
 
 def mark_text(
     text: str, windows: Sequence[Place], marks: Sequence[Mark], start: int = 0
-) -> list[Part]:
+) -> list[Passage]:
     """Return the windows of a text in parts, from `start` on; where marks meet, the first holds."""
     places = [*windows, *(place for _, place in marks), (start, len(text))]
     edges = sorted({min(edge, len(text)) for place in places for edge in place})
-    parts: list[Part] = []
+    parts: list[Passage] = []
     left_out = 0
     for first, last in pairwise(edges):
         if not any(low <= first < high for low, high in windows):

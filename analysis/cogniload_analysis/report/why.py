@@ -14,7 +14,7 @@ from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
-from cogniload_analysis.display.verdict import add_cause
+from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
@@ -110,11 +110,17 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
 def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
     return [
-        replace(verdict, breaks=add_cause(verdict.breaks, explained[verdict.name][1]))
+        replace(verdict, breaks=_add_cause(verdict.breaks, explained[verdict.name][1]))
         if verdict.name in explained
         else verdict
         for verdict in verdicts
     ]
+
+
+def _add_cause(breaks: str, why: Why) -> str:
+    """Return the paragraph of `say_breaks` with what twins say of the cause, which comes first."""
+    kept = "" if why.causes and breaks == UNBROKEN else breaks
+    return " ".join(filter(None, (why.verdict[0], kept) if why.causes else (kept, why.verdict[0])))
 
 
 def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:

@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.display.tables import to_csv
-from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_gen.files import EXISTS, whole_file
@@ -23,6 +23,9 @@ from cogniload_gen.files import EXISTS, whole_file
 log = logging.getLogger(__name__)
 
 PAGE = "report.html"
+MOST_SAID = 2
+"""Up to this number of models, a terminal shows each verdict whole."""
+
 MARK = ".written.part"
 """What holds the names of a set of files while it is written: a killed command leaves it."""
 
@@ -65,6 +68,15 @@ def write_report(
         for line in summarise(part.verdicts):
             say(line)
     return page
+
+
+def summarise(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the lines that a terminal shows: all of two verdicts, and the headlines of more."""
+    lines = []
+    for verdict in verdicts:
+        lines.append(f"{verdict.name}: {verdict.headline}")
+        lines += [f"  {sentence}" for sentence in verdict.paragraphs if len(verdicts) <= MOST_SAID]
+    return lines
 
 
 def build_parts(

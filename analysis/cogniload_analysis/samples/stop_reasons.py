@@ -15,6 +15,9 @@ from cogniload_gen.sample import COUNTS, read_ending, request_limit
 ENDED, CUT, FILTERED, EMPTY, UNKNOWN = "ended", "cut", "filtered", "empty", "unknown"
 ENDINGS = (ENDED, CUT, FILTERED, EMPTY, UNKNOWN)
 
+MUCH_CUT = 0.02
+"""Above this share of responses cut, a report says between which bounds the scores lie."""
+
 LIMIT, WINDOW = "output limit", "window"
 """What cuts a response: a limit below the budget, or the budget itself."""
 

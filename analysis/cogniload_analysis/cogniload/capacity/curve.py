@@ -15,10 +15,9 @@ import pandas as pd
 from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import betaln, expit, logsumexp, softmax
 
-from cogniload_analysis.adaptive.design import Interval, half_width
 from cogniload_analysis.cogniload.glm import count_cells
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, LoadMeans, Threshold
-from cogniload_analysis.stats import TAILS, percentiles
+from cogniload_analysis.stats import TAILS, Interval, half_width, percentiles
 
 COEFFICIENTS = (
     "level", "d", "log10_N", "rho", "rho2",

@@ -26,11 +26,12 @@ import pandas as pd
 from scipy.stats import binom
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.design import Interval, describe_interval
+from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
+from cogniload_analysis.stats import Interval
 from cogniload_gen.budget import step_of
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.cogniload import BENCHMARK

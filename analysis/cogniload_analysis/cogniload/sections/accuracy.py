@@ -1,7 +1,6 @@
 """Accuracy by the loads: tables by two of them, and the paper's figures 1 and 3 to 7."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
-from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE, PAPER_CONFIDENCE
 
@@ -30,7 +28,7 @@ def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
 
 def heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
     """Return the accuracy by two loads, with the levels of the second one side by side."""
-    symbols = " and ".join(load.heading.split()[0] for load in (down, across))
+    symbols = " and ".join(load.symbol for load in (down, across))
     return Table(
         f"accuracy_by_{down.name}_and_{across.name}",
         accuracy_table(frame, down.name, across.name, confidence=CONFIDENCE),
@@ -38,7 +36,7 @@ def heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
         {
             **MODEL,
             **load_columns([down]),
-            across.name: (across.name, partial(show_level, across)),
+            across.name: (across.name, across.say),
             "accuracy": ("", percent),
         },
         wide=True,
