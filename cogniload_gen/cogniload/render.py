@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from jinja2 import Environment, StrictUndefined, Template
 
 from cogniload_gen.benchmark import Row, Turn, planted_turn
 from cogniload_gen.cogniload.ontology import (
@@ -63,8 +62,10 @@ def sentences_of(language: str) -> dict[str, Any]:
 
 
 @cache
-def environment_of(language: str) -> Environment:
+def environment_of(language: str) -> Any:
     """The environment in which the templates of a language's data file are rendered."""
+    from jinja2 import Environment, StrictUndefined  # takes long, and readers of text need none
+
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
     macros = vars(environment.from_string(sentences_of(language)["macros"]).module)
     environment.globals.update({name: macros[name] for name in macros if name[0] != "_"})
@@ -72,7 +73,7 @@ def environment_of(language: str) -> Environment:
 
 
 @cache
-def template_of(category: str, kind: str, language: str = ENGLISH) -> Template:
+def template_of(category: str, kind: str, language: str = ENGLISH) -> Any:
     """The template of a clause of a puzzle: of a state, a condition, an update or a question."""
     return environment_of(language).from_string(sentences_of(language)[category][kind])
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from cogniload_analysis import analyses
@@ -85,6 +83,8 @@ def build_parts(
     price: tuple[float, float] | None = None,
 ) -> list[Part]:
     """Return the parts of the report on the frames of `read_benchmarks`; log their warnings."""
+    from threadpoolctl import threadpool_limits  # fits and comparisons alone need none
+
     by_name = {analysis.name: analysis for analysis in among or analyses.ANALYSES}
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
@@ -118,6 +118,8 @@ def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
 
 def render_page(parts: Sequence[Part], pictures: Mapping[str, Any]) -> str:
     """Return `report.html`, with everything in it that it shows."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # as drawing, above
+
     environment = Environment(
         loader=PackageLoader("cogniload_analysis.report"),
         autoescape=True,
