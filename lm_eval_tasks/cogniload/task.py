@@ -61,8 +61,8 @@ def crossings(loads: Loads) -> dict[str, float | None]:
 
     Units, and None, are as for `capacity`. No shape is assumed but that of `estimate_capacity`.
     """
-    inside = Fitted(frame_of(loads)).inside_crossings
-    return numbers({f"{name}_crossing": at for name, at in inside.items()})
+    found = Fitted(frame_of(loads)).capacity
+    return numbers({f"{name}_crossing": getattr(found, name) for name in THRESHOLDS})
 
 
 def frame_of(loads: Loads) -> pd.DataFrame:
@@ -71,17 +71,21 @@ def frame_of(loads: Loads) -> pd.DataFrame:
 
 
 def numbers(thresholds: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the values of thresholds, None for one that is not finite; the log says why."""
+    """Return the values of thresholds, None for one that is not known; the log says why.
+
+    A number has no sign that it lies beyond the puzzles: then it is None, too.
+    """
+    values = {
+        name: at.value if at.status == "crossing" and isfinite(at.value) else None
+        for name, at in thresholds.items()
+    }
     problems = {
-        name: threshold.note or threshold.status
-        for name, threshold in thresholds.items()
-        if threshold.note or not isfinite(threshold.value)
+        name: at.note or at.status
+        for name, at in thresholds.items()
+        if at.note or values[name] is None
     }
     log_problems(log, problems)
-    return {
-        name: threshold.value if isfinite(threshold.value) else None
-        for name, threshold in thresholds.items()
-    }
+    return values
 
 
 ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS)

@@ -122,17 +122,6 @@ class Fitted:
         """The known thresholds of the GLM, at the means of the loads."""
         return project(self.glm)
 
-    @property
-    def inside_crossings(self) -> dict[str, Threshold]:
-        """The crossings by name, for numbers without a sign: those beyond the loads are none."""
-        crossings = {}
-        for name in LOAD_OF:
-            (least, most), at = tested_ends(self.capacity, name), getattr(self.capacity, name)
-            beyond = not math.isnan(at.value) and not least <= at.value <= most
-            note = f"beyond the {least:g} to {most:g} of the puzzles"
-            crossings[name] = Threshold(status=UNKNOWN, note=note) if beyond else at
-        return crossings
-
     @cached_property
     def flags(self) -> list[str]:
         """What a reader of the estimates should know; an adaptive run says it elsewhere."""

@@ -113,8 +113,9 @@ def _fit(fitted: Fitted, puzzles: np.ndarray, count: int) -> _Fit:
 
 
 def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
-    if any("beta_0" in fit.glm.problems for fit in (first, second)):
-        one, other = _alone(first), _alone(second)
+    if any("beta_0" in fit.glm.problems for fit in (first, second)):  # nothing joins them
+        glms = first.glm, second.glm
+        one, other = (hide_unknown(vars(glm.thresholds()), glm.unknown) for glm in glms)
         yield from (_row(name, (one[name], other[name])) for name in NAMES)
         return
     loads = [list(vars(fit.glm.means).values()) for fit in (first, second)]
@@ -144,13 +145,6 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             if draws is None:
                 draws = _draw_differences(first, second, covariance, means)
             yield _row(name, pair, *_read_draws(draws[place]), "parametric bootstrap")
-
-
-def _alone(fit: _Fit) -> dict[str, Threshold]:
-    """Return the thresholds of a model that has no other to compare with."""
-    if problem := fit.glm.problems.get("beta_0"):
-        return dict.fromkeys(NAMES, Threshold(note=problem))
-    return fit.thresholds(fit.glm.means, fit.glm.cov_params.fillna(0).to_numpy())
 
 
 def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
