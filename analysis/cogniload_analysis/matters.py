@@ -17,7 +17,7 @@ from statsmodels.regression.linear_model import OLS
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE
 
-CHANCE = 1 - CONFIDENCE
+_CHANCE = 1 - CONFIDENCE
 """The probability with which chance alone is taken for a finding."""
 
 ENOUGH = 10
@@ -53,12 +53,12 @@ class LoadEffect:
     @property
     def matters(self) -> bool:
         """Whether the load matters."""
-        return self.p < CHANCE and self.fall > 0
+        return self.p < _CHANCE and self.fall > 0
 
     @property
     def rises(self) -> bool:
         """Whether accuracy is known to rise towards the harder end."""
-        return self.p < CHANCE and self.fall < 0
+        return self.p < _CHANCE and self.fall < 0
 
 
 def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[LoadEffect]:
@@ -128,4 +128,4 @@ def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
         binom.sf(rows["correct"].sum() - 1, len(rows), rows["chance"].mean())
         for rows in (frame, *levels)
     ]
-    return min(tests) * len(tests) > CHANCE
+    return min(tests) * len(tests) > _CHANCE

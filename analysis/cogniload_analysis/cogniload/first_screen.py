@@ -22,7 +22,7 @@ from cogniload_analysis.matters import breaking
 from cogniload_analysis.samples.stop_reasons import CUT, MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 
-MOST = "ECL50_most", "ECL50_most_high"
+_MOST = "ECL50_most", "ECL50_most_high"
 
 REACH = 4
 """How far beyond the N of the puzzles, as a factor, a projection is printed."""
@@ -66,14 +66,11 @@ def _describe(
 
     `rank` is its row of the `ranking_table`, and `published` how many others have each column.
     """
-    responses, at = fitted.responses, choose_threshold(fitted)
+    responses, at = fitted.responses, _choose_threshold(fitted)
     (solved,) = tb.accuracy_table(responses, confidence=CONFIDENCE).to_dict("records")
     uncut, cost = responses["acc_uncut"], responses.get("cost", pd.Series(math.nan))
-    shares = {
-        "acc_uncut": uncut.mean(),
-        "acc_least": uncut.fillna(0).mean(),
-        "acc_most": uncut.fillna(1).mean(),
-    }
+    filled = {"acc_uncut": uncut, "acc_least": uncut.fillna(0), "acc_most": uncut.fillna(1)}
+    shares = {name: right.mean() for name, right in filled.items()}
     if adaptive_models(responses):
         shares = dict.fromkeys(shares, math.nan)
         solved |= dict.fromkeys(("accuracy", "low", "high"), math.nan)
@@ -112,7 +109,7 @@ def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"rank": rank_among(high, low), "rank_worst": worst})
 
 
-def choose_threshold(fitted: Fitted) -> dict[str, Any]:
+def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
     """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
     glm, capacity = fitted.glm, fitted.capacity
     meaning, found, held = PROJECTION, {"ECL50": fitted.projections.ECL50}, glm.means
@@ -137,26 +134,26 @@ def _most(fitted: Fitted, meaning: str) -> dict[str, float]:
     share of responses that a limit cut is large.
     """
     if not fitted.endings["cut_share"] > MUCH_CUT:
-        return dict.fromkeys(MOST, math.nan)
+        return dict.fromkeys(_MOST, math.nan)
     responses = fitted.responses
     right = responses["correct"] | (responses["ending"] == CUT)
     lenient = Fitted(responses.assign(correct=right))
     at = lenient.projections.ECL50 if meaning == PROJECTION else lenient.capacity.ECL50
     ends = (math.inf if math.isnan(end) else end for end in (at.value, at.high))
-    return dict(zip(MOST, ends, strict=True))
+    return dict(zip(_MOST, ends, strict=True))
 
 
-def show_length(N: float, least_N: float, most_N: float) -> str:
+def _show_length(N: float, least_N: float, most_N: float) -> str:
     """Set an N in print, where it is known: otherwise, on which side it lies."""
     return "not determined" if math.isnan(N) else tb.within(N, 0, round(least_N), round(most_N))
 
 
-show_interval = tb.between(show_length)
+_show_interval = tb.between(_show_length)
 """How the interval of ECL50 is set in print, by its ends and the range of N."""
 
 
 def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
-    length = show_length(N, least_N, most_N)
+    length = _show_length(N, least_N, most_N)
     return length if meaning == PROJECTION or math.isnan(N) else f"{length} ({meaning})"
 
 
@@ -164,12 +161,12 @@ def _show_places(best: float, worst: float, ranked: int) -> str:
     return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked:.0f}"
 
 
-OVERVIEW: tb.Columns = {
+_OVERVIEW: tb.Columns = {
     **tb.MODEL,
     "rank, rank_worst": ("Rank", show_ranks),
     "ECL50, least_N, most_N, meaning": ("ECL50", _show_ECL50),
-    "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", show_interval),
-    "ECL80, least_N, most_N": ("ECL80", show_length),
+    "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", _show_interval),
+    "ECL80, least_N, most_N": ("ECL80", _show_length),
     "loads": "At",
     "breaks": "Falls with",
     "place, place_worst, ranked": ("Place", _show_places),
@@ -187,7 +184,7 @@ OVERVIEW: tb.Columns = {
 
 BOUNDS: tb.Columns = {
     "acc_least, acc_most": ("Acc, bounds [%]", tb.percent_interval),
-    "ECL50, ECL50_most, least_N, most_N": ("ECL50, bounds", show_interval),
+    "ECL50, ECL50_most, least_N, most_N": ("ECL50, bounds", _show_interval),
 }
 """What a table of runs has besides where a limit cut many responses: all wrong, to all right."""
 
@@ -195,7 +192,7 @@ BOUNDS: tb.Columns = {
 def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
     bounded = bool(overview["ECL50_most"].notna().any())
-    columns, at = {**OVERVIEW, **BOUNDS} if bounded else {**OVERVIEW}, ""
+    columns, at = {**_OVERVIEW, **BOUNDS} if bounded else {**_OVERVIEW}, ""
     if len(overview) > 1 and overview["loads"].nunique() == 1:
         at = f" at {overview['loads'].iloc[0]}"
         del columns["loads"]
@@ -219,8 +216,8 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
         return "Solves every puzzle: its capacity lies beyond what was tested."
     if math.isnan(row["ECL50"]):
         return "At how many statements it solves half of the puzzles (ECL50) is not determined."
-    N = show_length(row["ECL50"], row["least_N"], row["most_N"])
-    ends = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
+    N = _show_length(row["ECL50"], row["least_N"], row["most_N"])
+    ends = _show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
     beyond = {">": "more than half of the puzzles even", "<": "fewer than half of the puzzles even"}
     share = beyond.get(N[0], "half of the puzzles")
     said = f"Solves {share} at {N.lstrip('<> ')} statements ({ends}): "
@@ -241,7 +238,7 @@ def describe_verdict(
     frame, headline = fitted.responses, say_capacity(row)
     solved = sentences.say_solved(frame, row["cut_share"])
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
-        most = show_length(row["ECL50_most"], row["least_N"], row["most_N"])
+        most = _show_length(row["ECL50_most"], row["least_N"], row["most_N"])
         if math.isnan(row["accuracy"]):
             solved += f" Were all cut ones right, ECL50 would be {most}."
         else:

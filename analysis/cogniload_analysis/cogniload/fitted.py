@@ -26,8 +26,8 @@ from cogniload_analysis.samples.stop_reasons import ending_table
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
 """Which load each threshold is a level of."""
 
-AT_CHANCE = "it solves no more puzzles than guesses would"
-RISES = "accuracy rises with"
+_AT_CHANCE = "it solves no more puzzles than guesses would"
+_RISES = "accuracy rises with"
 
 
 @dataclass(eq=False)
@@ -63,11 +63,11 @@ class Fitted:
     def unknown(self) -> dict[str, str]:
         """Why each threshold is unknown, by name; those whose load matters are left out."""
         if self.at_chance:
-            return dict.fromkeys(LOAD_OF, AT_CHANCE)
+            return dict.fromkeys(LOAD_OF, _AT_CHANCE)
         matter = {effect.load.name for effect in self.effects if effect.matters}
         rising = {effect.load.name for effect in self.effects if effect.rises}
         return {
-            name: f"{RISES if load in rising else 'accuracy is not known to change with'} {load}"
+            name: f"{_RISES if load in rising else 'accuracy is not known to change with'} {load}"
             for name, load in LOAD_OF.items()
             if load not in matter
         }
@@ -113,7 +113,7 @@ class Fitted:
             at, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
             why = self.unknown.get(name if name in LOAD_OF else "ECL50", "")
             passes, inside = at.low < least and at.high > most, least <= at.value <= most
-            if passes or why.startswith((AT_CHANCE, RISES)) or (why and inside):
+            if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and inside):
                 hidden[name] = Threshold(status=UNKNOWN)
         return replace(capacity, **hidden)
 

@@ -19,7 +19,7 @@ from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.display.tables import MODEL
 
 # Models that a reader can tell apart in one of the paper's figures, which have 22.
-MOST_IN_A_FIGURE = 40
+_MOST_IN_A_FIGURE = 40
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -41,7 +41,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     curved = [model for model in known if model not in runs] if several else []
     many = len(models) > MOST_WITH_ENDS
     fits = {m: draw_fit(m, models[m], f"fit_{names[m]}") for m in curved if not many}
-    legible = 0 < len(curved) <= MOST_IN_A_FIGURE
+    legible = 0 < len(curved) <= _MOST_IN_A_FIGURE
     figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
     breaking, first_errors = breaks_section(frame, names, drawn=not many)
     curves = {model: draw_run(model, names[model], run) for model, run in runs.items()}

@@ -26,7 +26,7 @@ from cogniload_analysis.stats import percentiles
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
 """Each threshold, and the coefficient that it can't do without."""
 
-ROUNDING = 1e-6
+_ROUNDING = 1e-6
 """Fits of the same answers have thresholds that differ by less; no others do in practice."""
 
 
@@ -161,7 +161,7 @@ def _difference(first: np.ndarray | float, second: np.ndarray | float) -> np.nda
     """Return differences on a threshold's scale, 0 where rounding alone may have made them."""
     with np.errstate(invalid="ignore"):
         apart = np.subtract(first, second)
-    return np.where(np.abs(apart) < ROUNDING, 0, apart)
+    return np.where(np.abs(apart) < _ROUNDING, 0, apart)
 
 
 def _gradient(name: str, beta: np.ndarray, means: LoadMeans, value: float) -> np.ndarray:

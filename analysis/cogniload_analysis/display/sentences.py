@@ -26,7 +26,7 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     guesses = "" if math.isnan(chance) else f"; guesses would solve {100 * chance:.1f} %"
     ends = f"95 % interval {low:.1f} to {high:.1f}"
     solved = f"Solves {accuracy:.1f} % of {responses:,} puzzles ({ends}){guesses}."
-    return " ".join(filter(None, (solved, _say_lost(frame), say_cut(frame, cut))))
+    return " ".join(filter(None, (solved, _say_lost(frame), _say_cut(frame, cut))))
 
 
 def _say_lost(frame: pd.DataFrame) -> str:
@@ -39,7 +39,7 @@ def _say_lost(frame: pd.DataFrame) -> str:
     return f"{lost:,} more have no answer: all wrong, it would solve {least}, all right {most}."
 
 
-def say_cut(frame: pd.DataFrame, cut: float) -> str:
+def _say_cut(frame: pd.DataFrame, cut: float) -> str:
     """Say which share of the responses limits `cut`, and what that may hide; "" for none."""
     if not cut > 0:
         return ""

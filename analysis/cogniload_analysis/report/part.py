@@ -21,11 +21,11 @@ from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
 from cogniload_gen import __version__
 
-MIXED = (
+_MIXED = (
     "These runs used puzzles of several generator versions: their numbers are not of one set of "
     "puzzles."
 )
-OF_WHY = ("why", "repair")
+_OF_WHY = ("why", "repair")
 """How `cogniload why` names its folder in that of a run."""
 
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
@@ -80,12 +80,12 @@ def build_part(
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
     alone = [*everything["model"].cat.categories.difference(frame["model"].cat.categories)]
-    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", run_columns(analysis.loads))
+    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", _run_columns(analysis.loads))
     if frame.empty:
         verdicts = [_say_twins(model, everything) for model in alone]
         run = Section("What was run", [shown], "what-was-run", folded=True)
         sections = [*repair_sections(everything, analysis), run]
-        return Part(analysis, describe_runs(runs, runs), verdicts, sections)
+        return Part(analysis, _describe_runs(runs, runs), verdicts, sections)
     findings = analysis.report(frame)
     endings = tabulate_endings(frame, analysis.prefix)
     explained = explain_models(everything)
@@ -96,19 +96,19 @@ def build_part(
         *repair_sections(everything, analysis),
         *comparison_sections(frame, analysis),
         *(section for section in findings.sections if not section.folded),
-        *example_sections(frame, analysis),
+        *_example_sections(frame, analysis),
         Section("What was run", [shown, *said, endings], "what-was-run", folded=True),
         *(section for section in findings.sections if section.folded),
     ]
     suites = [load.name for load in analysis.loads if load.in_task]  # whose runs belong together
     versions = (frame.groupby(suites, observed=True) if suites else frame)["generator_version"]
     left_out = [f"{model}, left out: {TWINS_ALONE}." for model in alone]
-    mixed = [MIXED] * bool(np.max(versions.nunique()) > 1)
+    mixed = [_MIXED] * bool(np.max(versions.nunique()) > 1)
     loads = (load.name for load in analysis.loads)
     by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
     return Part(
         analysis=analysis,
-        header=describe_runs(runs, once),
+        header=_describe_runs(runs, once),
         verdicts=add_causes(findings.verdicts, explained),
         overview=findings.overview,
         sections=sections,
@@ -121,13 +121,13 @@ def build_part(
 def _say_twins(model: str, frame: pd.DataFrame) -> Verdict:
     """Return what a report says of a model with twins whose puzzles are elsewhere."""
     folders = [Path(file).parents for file in frame["file"].unique()]
-    run = next((at.parent for above in folders for at in above if at.name in OF_WHY), "RUN")
+    run = next((at.parent for above in folders for at in above if at.name in _OF_WHY), "RUN")
     command = f"cogniload report {shlex.quote(str(run))} --out {shlex.quote(f'{run}/report')}"
     shows = f"The report of the run that they belong to shows the cause: {command}"
     return Verdict(model, f"{TWINS_ALONE[0].upper()}{TWINS_ALONE[1:]}.", [shows])
 
 
-def example_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+def _example_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """Return the sections with responses: failures, the first of them open, and successes."""
     failures = pick_responses(frame[~frame["correct"]], analysis, FAILURES)
     successes = pick_responses(frame[frame["correct"]], analysis, SUCCESSES)
@@ -168,7 +168,7 @@ def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
+def _describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
     """Return what was run, how and when, in a line, by rows of `run_table`, also without twins."""
     tasks, dates = once["task"].unique(), sorted({*once["date"].astype(str).str[:10]} - {""})
     what = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
@@ -182,7 +182,7 @@ def describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
     return f"{'; '.join(filter(None, parts))}. Made by cogniload {__version__}."
 
 
-def run_columns(loads: Sequence[Load]) -> tb.Columns:
+def _run_columns(loads: Sequence[Load]) -> tb.Columns:
     """Return the printed columns of `run_table`; a load that the task's name says is left out."""
     return {
         **tb.MODEL,

@@ -27,11 +27,11 @@ CHANGES = {
 }  # fmt: skip
 """The changes in words (docs/twins.md)."""
 
-EFFECTS_CAPTION = (
+_EFFECTS_CAPTION = (
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
     "percentage points, with 95 % intervals. “Against” names what it is compared with."
 )
-EFFECTS: tb.Columns = {
+_EFFECTS: tb.Columns = {
     **tb.MODEL,
     "of": "Puzzles that",
     "change": ("Change", lambda change: str(CHANGES.get(change, change))),
@@ -45,23 +45,23 @@ EFFECTS: tb.Columns = {
 }
 
 
-REPAIRS_CAPTION = (
+_REPAIRS_CAPTION = (
     "What is solved from a response's own text, cut behind its first wrong step (kept, corrected) "
     "or before it (redrawn), or behind a right step (kept, or planted with an error), with 95 % "
     "intervals of paired differences."
 )
-REPAIRS: tb.Columns = {
-    **{name: it for name, it in EFFECTS.items() if name not in tb.P_VALUES},
+_REPAIRS: tb.Columns = {
+    **{name: it for name, it in _EFFECTS.items() if name not in tb.P_VALUES},
     "share": ("Solved [%]", tb.percent),
     "depth": "Step in",
 }
 
 
-Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
+_Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
 """The responses of each model with twins, and why it fails, by its verdict's name."""
 
 
-def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
+def why_sections(explained: _Explained, analysis: Analysis) -> list[Section]:
     """Return what a report says of why each model fails; nothing where none has twins.
 
     Of each model, the section has the verdict, the figure and an example.
@@ -71,19 +71,19 @@ def why_sections(explained: Explained, analysis: Analysis) -> list[Section]:
     for number, (name, (rows, why)) in enumerate(explained.items(), start=1):
         effects.append(why.effects.assign(model=name))
         figure = f"{analysis.prefix}why_{name_file(number, name)}"
-        content: list[Content] = [why.verdict, draw_effects(name, why.effects, figure)]
+        content: list[Content] = [why.verdict, _draw_effects(name, why.effects, figure)]
         if cure := show_cure(rows, why, analysis):
             content.append(Section("A failure, and the twin that was solved", cure, folded=True))
         parts.append(Section(name, content))
     if not parts:
         return []
     every = pd.concat(effects, ignore_index=True)
-    table = tb.Table(f"{analysis.prefix}why", every, EFFECTS_CAPTION, EFFECTS)
+    table = tb.Table(f"{analysis.prefix}why", every, _EFFECTS_CAPTION, _EFFECTS)
     parts.append(Section("The twins in numbers", [table], folded=True))
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
 
-def explain_models(frame: pd.DataFrame) -> Explained:
+def explain_models(frame: pd.DataFrame) -> _Explained:
     """Explain each model with twins; of FACTOR, each of its suites by the twins of that suite."""
     by = [name for name in ("model", "suite") if name in frame]
     explained = {}
@@ -101,13 +101,13 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     for model, rows in frame.groupby("model", observed=True):
         if repair := explain_repairs(rows):
             name = f"{analysis.prefix}repair_{name_file(len(content), str(model))}"
-            table = tb.Table(name, repair.effects.assign(model=model), REPAIRS_CAPTION, REPAIRS)
+            table = tb.Table(name, repair.effects.assign(model=model), _REPAIRS_CAPTION, _REPAIRS)
             content.append(Section(str(model), [repair.verdict, table]))
     heading = "What the first error does"
     return [Section(heading, content, "repairs", link="Repairs")] if content else []
 
 
-def add_causes(verdicts: Sequence[Verdict], explained: Explained) -> list[Verdict]:
+def add_causes(verdicts: Sequence[Verdict], explained: _Explained) -> list[Verdict]:
     """Return the verdicts of the first screen with the causes that twins show."""
     return [
         replace(verdict, breaks=_add_cause(verdict.breaks, explained[verdict.name][1]))
@@ -123,7 +123,7 @@ def _add_cause(breaks: str, why: Why) -> str:
     return " ".join(filter(None, (why.verdict[0], kept) if why.causes else (kept, why.verdict[0])))
 
 
-def draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
+def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
     """Draw how many puzzles are solved after each change: of failures, and of solved ones."""
     rows = effects[effects["against"] != twins.TAIL]
     changes = list(dict.fromkeys(rows["change"]))

@@ -21,10 +21,10 @@ from cogniload_gen.files import EXISTS, whole_file
 log = logging.getLogger(__name__)
 
 PAGE = "report.html"
-MOST_SAID = 2
+_MOST_SAID = 2
 """Up to this number of models, a terminal shows each verdict whole."""
 
-MARK = ".written.part"
+_MARK = ".written.part"
 """What holds the names of a set of files while it is written: a killed command leaves it."""
 
 # How a report's page links to the files beside it.
@@ -73,7 +73,7 @@ def summarise(verdicts: Sequence[Verdict]) -> list[str]:
     lines = []
     for verdict in verdicts:
         lines.append(f"{verdict.name}: {verdict.headline}")
-        lines += [f"  {sentence}" for sentence in verdict.paragraphs if len(verdicts) <= MOST_SAID]
+        lines += [f"  {sentence}" for sentence in verdict.paragraphs if len(verdicts) <= _MOST_SAID]
     return lines
 
 
@@ -113,10 +113,10 @@ def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
         pictures[name] = drawing.render(figure)
         made[f"figures/{name}.svg"] = pictures[name].svg
         made[f"figures/{name}.pdf"] = pictures[name].pdf
-    return made | {PAGE: render_page(parts, pictures).encode()}
+    return made | {PAGE: _render_page(parts, pictures).encode()}
 
 
-def render_page(parts: Sequence[Part], pictures: Mapping[str, Any]) -> str:
+def _render_page(parts: Sequence[Part], pictures: Mapping[str, Any]) -> str:
     """Return `report.html`, with everything in it that it shows."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # as drawing, above
 
@@ -143,18 +143,18 @@ def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -
     for target in (out / name for name in files if name not in left):
         if target.exists() and not force:
             raise FileExistsError(EXISTS.format(target))
-    for target in (out / name for name in (MARK, *files) if left or name == MARK):
+    for target in (out / name for name in (_MARK, *files) if left or name == _MARK):
         for part in target.parent.glob(f".{target.name}.*.part"):
             part.unlink()
-    with whole_file(out / MARK, force=True) as temporary:
+    with whole_file(out / _MARK, force=True) as temporary:
         temporary.write_text("\n".join(sorted({*left, *files})), "utf-8")
     for name, content in files.items():
         with whole_file(out / name, force=True) as temporary:
             temporary.write_bytes(content)
-    (out / MARK).unlink()
+    (out / _MARK).unlink()
 
 
 def _left_names(out: Path) -> set[str]:
     """Return the names of the files that a killed `write_files` was to write into a folder."""
-    mark = out / MARK
+    mark = out / _MARK
     return {*mark.read_text("utf-8").splitlines()} if mark.is_file() else set()

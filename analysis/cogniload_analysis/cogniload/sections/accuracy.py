@@ -18,7 +18,7 @@ def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
     """Return the section of the tables, where a load varies; folded without a `link` to it."""
     d, N, rho = LOADS
     tables = [
-        heat_table(frame, down, across)
+        _heat_table(frame, down, across)
         for down, across in ((d, N), (N, rho))
         if frame[across.name].nunique() > 1
     ]
@@ -26,7 +26,7 @@ def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
     return [section] if tables else []
 
 
-def heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
+def _heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
     """Return the accuracy by two loads, with the levels of the second one side by side."""
     symbols = " and ".join(load.symbol for load in (down, across))
     return Table(

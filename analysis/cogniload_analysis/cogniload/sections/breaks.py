@@ -18,10 +18,10 @@ from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
 
-NONE = "none"
+_NONE = "none"
 """The kind of a response without an error, in tables."""
 
-MANY_MODELS = 2
+_MANY_MODELS = 2
 """Above this number of models, the section is folded."""
 
 MEANINGS = {
@@ -50,7 +50,7 @@ COLUMNS: tb.Columns = {
     "right": "Right answers",
 }
 
-NO_READING = (
+_NO_READING = (
     "The samples hold no reading of the responses, as they were made before there was one. Score "
     "them again with `cogniload score SAMPLES --out FILE`, and report on that file; or see "
     "`cogniload score SAMPLES --steps`."
@@ -74,38 +74,38 @@ def breaks_section(
             share += f" ({hidden:,} have a reasoning that is hidden: {why})"
         content: list[Content] = [f"{share}: these are too few to say where the reasoning breaks."]
         if rows["coverage"].isna().all():
-            content = [NO_READING]
+            content = [_NO_READING]
         elif enough_read(len(read), len(rows)):
-            sentences[model] = say_first_error(read)
+            sentences[model] = _say_first_error(read)
             said = [f"{share}.", sentences[model] or "No error was found in any of them."]
-            content = [[*said, *say_tracking(read)]]
-            content += [draw_survival(model, f"breaks_{names[model]}", read)] * drawn
-            kinds[model] = kind_table(read)
+            content = [[*said, *_say_tracking(read)]]
+            content += [_draw_survival(model, f"breaks_{names[model]}", read)] * drawn
+            kinds[model] = _kind_table(read)
         parts.append(Section(model, content))
     if frame["coverage"].isna().all():
-        parts = [NO_READING]
+        parts = [_NO_READING]
     if kinds:
         every = pd.concat(kinds, names=["model", None]).reset_index("model").reset_index(drop=True)
         parts.append(tb.Table("kinds", every, CAPTION, COLUMNS))
-    heading, folded = "Where it breaks", len(names) > MANY_MODELS
+    heading, folded = "Where it breaks", len(names) > _MANY_MODELS
     return Section(heading, parts, "where-it-breaks", folded, heading), sentences
 
 
-def kind_table(read: pd.DataFrame) -> pd.DataFrame:
+def _kind_table(read: pd.DataFrame) -> pd.DataFrame:
     """Return the first errors of one model's responses by kind, "none" for those without one.
 
     Columns: error, responses, share (of all of `read`), low and high (Wilson's 95 % interval),
     recovered and right.
     """
-    kinds = read["error"].replace("", NONE)
+    kinds = read["error"].replace("", _NONE)
     by_kind = read.assign(responses=1, right=read["correct"]).groupby(kinds)
     counts = by_kind[["responses", "recovered", "right"]].sum()
-    table = counts.reindex([*ERRORS, NONE], fill_value=0).rename_axis("error").reset_index()
+    table = counts.reindex([*ERRORS, _NONE], fill_value=0).rename_axis("error").reset_index()
     low, high = wilson_interval(table["responses"], len(read))
     return table.assign(share=table["responses"] / len(read), low=low, high=high)
 
 
-def draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:
+def _draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:
     """Draw the `survival_curve` of a model's responses."""
     survival = survival_curve(read)
     statement = survival["statement"]
@@ -125,7 +125,7 @@ def draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:
     return Figure(name, f"{of} by statement, with 95 % intervals.", [panel])
 
 
-def say_first_error(read: pd.DataFrame) -> str:
+def _say_first_error(read: pd.DataFrame) -> str:
     """Say the commonest first error of a model's responses that were read; "" without errors."""
     counts = read["error"].value_counts().reindex(ERRORS, fill_value=0)
     if not counts.any():
@@ -138,7 +138,7 @@ def say_first_error(read: pd.DataFrame) -> str:
     )
 
 
-def say_tracking(read: pd.DataFrame) -> list[str]:
+def _say_tracking(read: pd.DataFrame) -> list[str]:
     """Say how many answers are right after an error, and how long the tracking stays right."""
     after_error = read["correct"] & read["first_error"].notna()
     sound = (after_error & read["recovered"]).sum()

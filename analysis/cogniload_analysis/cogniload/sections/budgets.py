@@ -21,7 +21,7 @@ from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import CUT
 from cogniload_analysis.stats import clustered_interval
 
-LEAST_BUDGET = 256
+_LEAST_BUDGET = 256
 
 CAPTION = (
     "Puzzles solved within a budget of response tokens, had the responses been stopped there. A "
@@ -48,9 +48,9 @@ def budgets_sections(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> list[
     curves, efforts = budget_curve(frame), effort_table(frame, models)
     content: list[Content] = []
     if len(curves) and curves["model"].duplicated().any():
-        content += [draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
+        content += [_draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
     if len(efforts):
-        beside = [draw_effort(efforts), tb.Table("effort", efforts, EFFORT_CAPTION, EFFORT)]
+        beside = [_draw_effort(efforts), tb.Table("effort", efforts, _EFFORT_CAPTION, EFFORT)]
         content.append(Section("What tokens buy", beside, "what-tokens-buy"))
     section = Section("Response budgets", content, "response-budgets", folded=True)
     return [section] if content else []
@@ -78,13 +78,13 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     return pd.DataFrame(
         {"model": str(model), "budget": budget} | _describe_budget(mine, budget)
         for model, mine in known.groupby("model", observed=True)
-        for budget in budgets or list_budgets(mine)
+        for budget in budgets or _list_budgets(mine)
     )
 
 
-def list_budgets(frame: pd.DataFrame) -> list[int]:
+def _list_budgets(frame: pd.DataFrame) -> list[int]:
     """Return the budgets of a model's curve: doubled from 256, up to its longest response."""
-    longest, budgets = int(frame["response_tokens"].max()), [LEAST_BUDGET]
+    longest, budgets = int(frame["response_tokens"].max()), [_LEAST_BUDGET]
     while budgets[-1] < longest:
         budgets.append(2 * budgets[-1])
     return [*budgets[:-1], longest]
@@ -111,7 +111,7 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     }
 
 
-def draw_budgets(curves: pd.DataFrame) -> Figure:
+def _draw_budgets(curves: pd.DataFrame) -> Figure:
     """Draw each model's accuracy by the response budget: rows of `budget_curve`."""
 
     def finish(axes: Any) -> None:
@@ -130,15 +130,15 @@ def draw_budgets(curves: pd.DataFrame) -> Figure:
 
 # --- What tokens buy ---
 
-MOST_RUNS = 12
+_MOST_RUNS = 12
 """More runs of the same puzzles are compared by the first screen alone."""
 
-EFFORT_CAPTION = (
+_EFFORT_CAPTION = (
     "Runs of a model on the same puzzles by the tokens that they spend. “Stopped there”: what the "
     "run with the longest responses would solve, had each been stopped at a budget that spends as "
     "many. A difference above 0 shows that the model plans for its budget."
 )
-SHOW_ECL50 = partial(show_threshold, CROSSING, "ECL50")
+_SHOW_ECL50 = partial(show_threshold, CROSSING, "ECL50")
 EFFORT: tb.Columns = {
     **tb.MODEL,
     "tokens": ("Tokens a response", tb.thousands),
@@ -147,8 +147,8 @@ EFFORT: tb.Columns = {
     "stopped": ("Stopped there [%]", tb.percent),
     "difference": ("Difference", tb.points(1)),
     "difference_low, difference_high": ("95 % interval", tb.between(tb.points(1))),
-    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", SHOW_ECL50),
-    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", SHOW_ECL50),
+    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", _SHOW_ECL50),
+    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", _SHOW_ECL50),
 }
 
 
@@ -170,7 +170,7 @@ def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFr
         alike.setdefault((base, frozenset(rows["id"])), []).append(model)
     described = []
     for names in alike.values():
-        if 1 < len(names) <= MOST_RUNS:
+        if 1 < len(names) <= _MOST_RUNS:
             means = {model: runs[model]["response_tokens"].mean() for model in names}
             order = sorted(names, key=means.__getitem__)
             described += [
@@ -215,7 +215,7 @@ def find_budget(tokens: np.ndarray, mean: float) -> float:
     return round(float(np.interp(mean, means, ends)), 6)  # no response is stopped by an ulp
 
 
-def draw_effort(table: pd.DataFrame) -> Figure:
+def _draw_effort(table: pd.DataFrame) -> Figure:
     """Draw accuracy and ECL50 against the tokens spent, beside what truncation alone predicts."""
 
     def finish(axes: Any) -> None:

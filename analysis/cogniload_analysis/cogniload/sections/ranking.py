@@ -29,7 +29,7 @@ from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_n
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.published import published_table
 
-CROSSINGS_KNOWN = 8, 400
+_CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
 
 HERE, PAPER, SITE = "this report", "published", "authors' site, 2026"
@@ -115,7 +115,7 @@ def ranking_table(
             row |= dict(zip(names, (at.value, at.low, at.high), strict=True))
         row |= {"note": "; ".join(filter(None, notes)), "covers": covers}
         rows.append(row | {"perfect": covers and not glm.cells["failures"].any()})
-    published = published_ECL50().assign(note="", covers=True, perfect=False)
+    published = _published_ECL50().assign(note="", covers=True, perfect=False)
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
     for name, (value, low, high) in VALUES.items():
         for column, end in ((name, high), (f"{name}_worst", low)):
@@ -129,7 +129,7 @@ def ranking_table(
     return table[columns].reset_index(drop=True)
 
 
-def published_ECL50() -> pd.DataFrame:
+def _published_ECL50() -> pd.DataFrame:
     """Return model, source, overflow and ECL50 of the published models: projection, and crossing.
 
     The projection is as printed. The crossing is NaN where it would be an extrapolation, or the
@@ -142,7 +142,7 @@ def published_ECL50() -> pd.DataFrame:
         model: fit.curve_crossing(fit.PublishedCurve(row.to_numpy(float), curve.Link(), True))
         for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
-    known = models["ECL50"].between(*CROSSINGS_KNOWN)
+    known = models["ECL50"].between(*_CROSSINGS_KNOWN)
     models = models.assign(source=PAPER, crossing=models["model"].map(crossings).where(known))
     site = published_table("site_2026").set_index("model")
     full_names = models["model"].replace(fit.FULL_NAMES)

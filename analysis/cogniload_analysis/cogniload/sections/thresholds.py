@@ -34,10 +34,10 @@ from cogniload_analysis.stats import CONFIDENCE
 
 PROJECTION, CROSSING = "projection", "crossing"
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
-MISFIT = 0.01
+_MISFIT = 0.01
 """Below this p, a fit counts as a misfit."""
 
-STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
+_STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 
 
 def thresholds_section(
@@ -47,28 +47,30 @@ def thresholds_section(
     figures: Mapping[str, Figure],
 ) -> Section:
     """Return the section on the `models` that are not at chance, with `figures` of their fits."""
-    thresholds = threshold_table(models)
+    thresholds = _threshold_table(models)
     content: list[Content] = [overview]
     if len(thresholds):
-        content.append(tb.Table("thresholds", thresholds, THRESHOLDS_CAPTION, THRESHOLDS))
+        content.append(tb.Table("thresholds", thresholds, _THRESHOLDS_CAPTION, THRESHOLDS))
     for model, fitted in models.items():
-        said = [say_fit(fitted.glm), *(f"Note: {flag}." for flag in fitted.flags)]
+        said = [_say_fit(fitted.glm), *(f"Note: {flag}." for flag in fitted.flags)]
         drawn = [figures[model]] if model in figures else []
-        content.append(Section(model, [said, *say_problems(fitted.glm), *drawn]))
+        content.append(Section(model, [said, *_say_problems(fitted.glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
     responses = {model: fitted.responses for model, fitted in models.items() if several}
     rivals = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
     tables = [
-        tb.Table("glm", glm_table(models), GLM_CAPTION, GLM),
-        tb.Table("aic", pd.DataFrame(rivals), AIC_CAPTION, AIC),
-        tb.Table("interactions", interaction_table(responses), INTERACTIONS_CAPTION, INTERACTION),
+        tb.Table("glm", glm_table(models), _GLM_CAPTION, GLM),
+        tb.Table("aic", pd.DataFrame(rivals), _AIC_CAPTION, AIC),
+        tb.Table(
+            "interactions", _interaction_table(responses), _INTERACTIONS_CAPTION, _INTERACTION
+        ),
     ]
     shown = [table for table in tables if len(table.data)]
     content += [Section("Fits", shown or ["A model at chance has no fits."], "fits", folded=True)]
     return Section("Thresholds of each model", content, "models", folded=True)
 
 
-def say_problems(glm: LoadGLM) -> list[str]:
+def _say_problems(glm: LoadGLM) -> list[str]:
     """Say what could not be estimated as usual, a note each."""
     notes = []
     if "Firth" in glm.estimator:
@@ -84,9 +86,9 @@ def say_problems(glm: LoadGLM) -> list[str]:
 
 # --- The GLM (Table 2) ---------------------------------------------------------------------------
 
-GLM_CAPTION = (
+_GLM_CAPTION = (
     "Coefficients of the GLM and its thresholds at 50 % accuracy, the projections, as Table 2 of "
-    f"the paper; only cells that are a grid have projections. {STARS}"
+    f"the paper; only cells that are a grid have projections. {_STARS}"
 )
 
 
@@ -162,7 +164,7 @@ def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray
 
 # --- Projections and crossings -------------------------------------------------------------------
 
-THRESHOLDS_CAPTION = (
+_THRESHOLDS_CAPTION = (
     "Capacity thresholds with their 95 % intervals: projections with the other loads at the means "
     "of the cells, crossings at the loads that are named."
 )
@@ -196,7 +198,7 @@ THRESHOLDS: tb.Columns = {
 }
 
 
-def threshold_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
+def _threshold_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
     """Return each model's projections and crossings, with interval, method and note, a row each.
 
     Models whose cells are no grid have no projections. `loads` are the other loads, in words: the
@@ -226,25 +228,25 @@ def name_ends(name: str, threshold: Threshold | Difference) -> dict[str, Any]:
     return {name: threshold.value} | ends
 
 
-def say_fit(glm: LoadGLM) -> str:
+def _say_fit(glm: LoadGLM) -> str:
     """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
     fit, (chi_square, degrees, p) = goodness.goodness_of_fit(glm), goodness.margins_test(glm)
     if math.isnan(chi_square):
         return "Too little is known to judge the GLM's fit."
     error = f"where the sampling error is {fit.sampling_error:.1f}"
     chi2 = f"(χ² {chi_square:.1f} with {degrees} degrees of freedom)"
-    if p >= MISFIT:
+    if p >= _MISFIT:
         miss = f"its largest miss is {fit.miss:.1f} points at {fit.where}"
         return f"The GLM fits: {miss}, {error} {chi2}."
     misses = f"The GLM misses accuracy by up to {fit.miss:.1f} points, at {fit.where}"
-    if p < MISFIT:
+    if p < _MISFIT:
         return f"{misses}, {error} {chi2}."
     return f"{misses}, {error}: too few levels to test the fit."
 
 
 # --- Its rivals (Tables 6 and 3) -----------------------------------------------------------------
 
-AIC_CAPTION = "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6."
+_AIC_CAPTION = "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6."
 AIC: tb.Columns = {
     **tb.MODEL,
     "p_LR": ("p", tb.number(3)),
@@ -252,7 +254,7 @@ AIC: tb.Columns = {
     "aic_quadratic": ("AIC, quadratic", tb.number(3)),
     "problem": "Note",
 }
-INTERACTIONS_CAPTION = (
+_INTERACTIONS_CAPTION = (
     "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3."
 )
 
@@ -261,7 +263,7 @@ def _show_p_LR(p: float) -> str:
     return tb.form("{:.3g}")(p) + tb.stars(p)
 
 
-INTERACTION: tb.Columns = {
+_INTERACTION: tb.Columns = {
     **tb.MODEL,
     **{
         term.replace("beta", kind): (f"{symbol} {loads}", show)
@@ -272,7 +274,7 @@ INTERACTION: tb.Columns = {
 }
 
 
-def interaction_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _interaction_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the `InteractionGLM` of each model's responses, by model. Table 3."""
     rows = []
     for model, own in responses.items():
