@@ -440,7 +440,7 @@ def why(parser: Parser, words: Words) -> int:
     parser.option("write", "FILE", text, type=Path)
     parser.flag("force", "replace FILE if it exists")
     arguments, others = parser.parse_known_args(words)
-    from cogniload_gen.twins import make_repairs, make_twins, write_twins
+    from cogniload_gen.answers.chosen import make_repairs, make_twins, write_twins
 
     run, file, repair = arguments.run, arguments.write, arguments.repair
     if file and (others or arguments.out or arguments.shard or repair):
@@ -494,7 +494,7 @@ def score(parser: Parser, words: Words) -> None:
     parser.option("out", "PLACE", text, type=Path)
     parser.flag("force", "replace the file if it exists")
     arguments = parser.parse_args(words)
-    from cogniload_gen.sample import rescore, score_responses
+    from cogniload_gen.answers.rescore import rescore, score_responses
 
     samples, out = arguments.samples, arguments.out
     if arguments.force and not out:

@@ -6,12 +6,12 @@ from numbers import Real
 from reprlib import repr as brief
 from typing import Unpack
 
+from cogniload_gen.answers.endings import kind_of
+from cogniload_gen.answers.reasoning import split, whole
 from cogniload_gen.benchmark import Benchmark, Counts, Dataset, Row, Score, StepsRead
 from cogniload_gen.checks import check_choice, check_known
 from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
-from cogniload_gen.endings import kind_of
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
-from cogniload_gen.reasoning import split, whole
 
 BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""

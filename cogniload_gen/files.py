@@ -80,6 +80,17 @@ def _beside(path: Path) -> Iterator[Path]:
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading JSON whose members are missing, or of another type or size."""
 
+
+@contextmanager
+def naming(where: str, *errors: type[Exception]) -> Iterator[None]:
+    """Raise MALFORMED, and further `errors`, as a ValueError that begins with a place."""
+    try:
+        yield
+    except MALFORMED + errors as error:
+        cause = f"no field {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{where}: {' '.join(cause.split())[:300]}") from error
+
+
 _BUFFER = 1 << 20
 """Bytes that are read at once: lines of 30 KB and more take a third of the time then."""
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cogniload_gen import benchmarks
+from cogniload_gen.answers.reasoning import is_part, of_message, split, whole
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.claims import TRACKING_INSTRUCTION
 from cogniload_gen.grid import ENGLISH, language_of
-from cogniload_gen.reasoning import is_part, of_message, split, whole
 
 __all__ = ["TRACKING_INSTRUCTION", "answer_reward", "answer_score", "step_reward", "step_score"]
 

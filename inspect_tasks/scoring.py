@@ -17,14 +17,13 @@ import cogniload_analysis
 from cogniload_analysis.adaptive.task import tell
 from cogniload_analysis.analyses import Fitted
 from cogniload_gen import benchmarks
+from cogniload_gen.answers.reasoning import of_message
+from cogniload_gen.answers.sample import Said, Sample
 from cogniload_gen.budget import Share
-from cogniload_gen.endings import kind_of
-from cogniload_gen.reasoning import Reasoning, of_message
-from cogniload_gen.sample import sample_metrics
 from inspect_tasks.samples import SHARE
 
-CONDITION = ("context", "noise")
-"""What a run's puzzles must share for FACTOR's fit, as far as they have it."""
+# What a run's puzzles must share for FACTOR's fit, as far as they have it.
+_CONDITION = ("context", "noise")
 
 
 def limit_of(state: TaskState, turns: int = 1) -> int:
@@ -94,7 +93,7 @@ def thresholds(scores: list[SampleScore]) -> dict[str, float]:
 def decay(scores: list[SampleScore]) -> dict[str, float]:
     """Return FACTOR's fit of log accuracy on complexity: CDF, CDO and N_eff, of one context."""
     frame = frame_of(scores)
-    if len(frame.filter(CONDITION).drop_duplicates()) > 1:
+    if len(frame.filter(_CONDITION).drop_duplicates()) > 1:
         return {}
     complexity, *_ = benchmarks.of(scores[0].sample_metadata or {}).knobs
     fit = cogniload_analysis.fit_complexity_decay(frame.assign(N=frame[complexity.name]))
@@ -160,37 +159,25 @@ def score_puzzle() -> scorers.Scorer:
     """Score by the benchmark's own rules, with the evidence that lm-eval's samples have."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        limit, reason = limit_of(state), state.output.stop_reason
-        share = replace(Share(**state.metadata[SHARE]), response_limit=limit)
-        row = state.metadata | {"puzzle": state.input_text}
-        row |= share.scored(*said_tokens(state.output)) | {"response_limit": limit}
-        told = reasoning_of(state.output)
-        row |= {"reasoning": told.text, "reasoning_hidden": told.hidden}
-        row |= {"finish_reason": None if reason == "unknown" else reason}
-        metrics = sample_metrics(state.output.completion, row)
-        del metrics["reasoning"]  # the log has it in the message
-        read = metrics["answer_read"]
-        metrics["suite"] = benchmarks.of(row).suite
-        metrics["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
-        if reason != "unknown":  # in lm-eval's words
-            metrics["finish_reason"] = "length" if kind_of(reason) == "cut" else reason
-        value = scorers.CORRECT if metrics["acc"] else scorers.INCORRECT
-        about = {"answer": read["value"], "explanation": read["explanation"]}
-        return Score(value=value, **about, metadata=metrics)
+        share = replace(Share(**state.metadata[SHARE]), response_limit=limit_of(state))
+        row = state.metadata | {"puzzle": state.input_text} | said_of(state.output).facts(share)
+        sample = Sample.from_answer(state.output.completion, row)
+        return Score(
+            value=scorers.CORRECT if sample.score.correct else scorers.INCORRECT,
+            answer=sample.score.value,
+            explanation=sample.score.explanation,
+            metadata=sample.to_inspect(),
+        )
 
     return score
 
 
-def reasoning_of(output: ModelOutput) -> Reasoning:
-    """Return the reasoning of a model's response, which Inspect keeps apart from its text."""
+def said_of(output: ModelOutput) -> Said:
+    """Return what a model's provider says of its response: how it ended, tokens, reasoning."""
     message = output.message.model_dump() if output.choices else {}
-    return of_message(message, output.usage.reasoning_tokens if output.usage else None)
-
-
-def said_tokens(output: ModelOutput) -> tuple[int | None, int | None]:
-    """Return the tokens of prompt and response as a model's provider counts them."""
-    if output.usage is None:
-        return None, None
-    usage = output.usage
+    reason = None if output.stop_reason == "unknown" else output.stop_reason
+    if (usage := output.usage) is None:
+        return Said(reason, reasoning=of_message(message))
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return usage.input_tokens + cached, usage.output_tokens
+    counts = usage.input_tokens + cached, usage.output_tokens
+    return Said(reason, *counts, of_message(message, usage.reasoning_tokens))

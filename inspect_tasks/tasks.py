@@ -11,8 +11,8 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, accuracy, grouped, stderr
 from rich.markup import escape
 
+from cogniload_gen.answers.conversations import HISTORIES
 from cogniload_gen.checks import check_flag
-from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import scoring
 from inspect_tasks.samples import (
     AdaptiveSamples,

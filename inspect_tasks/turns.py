@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from cogniload_gen import conversations as turns
+from cogniload_gen.answers import conversations as turns
 from cogniload_gen.checks import check_choices
 from inspect_tasks.samples import Settings, make_counter, make_rows, share_budget
 from inspect_tasks.scoring import limit_of, run_metric

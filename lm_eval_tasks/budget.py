@@ -21,24 +21,24 @@ from lm_eval.api.task import ConfigurableTask, Task
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
+from cogniload_gen.answers.reasoning import CLOSE, OPEN, go_on, without_marks
+from cogniload_gen.answers.sample import LIMITS, REASONINGS, SPENT, Sample
 from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.budget import Share, check_fit, response_limit
-from cogniload_gen.reasoning import CLOSE, OPEN, go_on, without_marks
-from cogniload_gen.sample import COUNTS, LIMITS, REASONINGS, SPENT, answer_metrics
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
-from lm_eval_tasks.responses import Response, Said, keep_what_is_said, said_of
+from lm_eval_tasks.responses import Response, keep_what_is_said, said_of
 from lm_eval_tasks.resume import AnsweringModel, Key
 
 log = logging.getLogger(__name__)
 
+# What of a text it would not say twice: so many characters, and the number of its first step.
 _BEGINNING = 60
 _LABEL = re.compile(r"\W*(?:\w+\s)?(\d+)\b")
-"""What of a text it would not say twice: so many characters, and the number of its first step."""
 
-COUNTED_BESIDES = ("backend_prompt_tokens", SPENT)
-"""What is counted of a response, besides what the YAML's metrics count."""
+# What is counted of a response, besides what the YAML's metrics count.
+_COUNTED_BESIDES = ("backend_prompt_tokens", SPENT)
 
 
 def encode(model: LM, text: str, **special_tokens: bool) -> list[int]:
@@ -135,15 +135,6 @@ def check_prompt_read(task: str, share: Share, read: int | None) -> bool:
         raise ValueError(f"{says}, or name the tokenizer that is the model's")
     log.warning("%s", says)
     return False
-
-
-def _told(said: Said) -> dict[str, Any]:
-    """Return what the scorer and the disk learn of a response's end and of its reasoning."""
-    return {
-        "finish_reason": said.finish_reason,
-        "reasoning": said.reasoning.text,
-        "reasoning_hidden": said.reasoning.hidden,
-    }
 
 
 def continue_from(
@@ -291,8 +282,7 @@ class SharedBudgetTask(ConfigurableTask):
             REASONINGS: thoughts if any(thoughts[1:]) else None,
         }
         reported = {name: fact for name, fact in metrics.items() if fact is not None}
-        counts = share.scored(facts.prompt_tokens, tokens[0])
-        told = doc | counts | _told(facts) | {"response_limit": share.response_limit}
+        told = doc | replace(facts, response_tokens=tokens[0]).facts(share)
         fields = super().process_results(told, results) | reported
         return Fields(fields, self.aggregation(), of_twin="~" in doc["id"])
 
@@ -305,16 +295,11 @@ class SharedBudgetTask(ConfigurableTask):
         share = self._shares[doc["id"]]
         if self._reads_prompts:
             self._reads_prompts = check_prompt_read(self.config.task, share, said.prompt_tokens)
-        counts = share.scored(said.prompt_tokens, self._count(response, share.counted))
-        about = _told(said)
-        limit = {"response_limit": share.response_limit}
-        scored = answer_metrics(self._whole(doc, response), doc | counts | about | limit)
-        return {
-            **about,
+        counted = replace(said, response_tokens=self._count(response, share.counted))
+        sample = Sample.from_answer(self._whole(doc, response), doc | counted.facts(share))
+        return sample.record() | {
             "backend_prompt_tokens": said.prompt_tokens,
-            **{name: counts[name] for name in COUNTS},
             "share": [share.prompt_tokens, share.response_limit, share.counted],
-            **{name: scored[name] for name in ("acc", "outcome", "ending")},
         }
 
     def _count(self, response: str, counted: bool) -> int | None:
@@ -328,8 +313,8 @@ class SharedBudgetTask(ConfigurableTask):
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and that of what a backend counts."""
-        return super().aggregation() | dict.fromkeys(COUNTED_BESIDES, mean)
+        return super().aggregation() | dict.fromkeys(_COUNTED_BESIDES, mean)
 
     def higher_is_better(self) -> dict[str, Any]:
         """Return the YAML's; what a backend counts is neither."""
-        return super().higher_is_better() | dict.fromkeys(COUNTED_BESIDES)
+        return super().higher_is_better() | dict.fromkeys(_COUNTED_BESIDES)

@@ -6,25 +6,25 @@ from functools import lru_cache
 from logging import Logger
 from typing import Any
 
+from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import enough_read
-from cogniload_gen.sample import sample_metrics
 
-OF_TWINS = re.compile(r"acc_(?!uncut).+|.*_tokens|overflow")
-"""What is aggregated of responses to twins."""
+_OF_TWINS = re.compile(r"acc_(?!uncut).+|.*_tokens|overflow")
 
 
 class Fields(dict[str, Any]):
     """The fields of a sample, whose `items` are those that lm-eval aggregates.
 
     lm-eval logs every field, as it copies a sample's by their keys (`dict.update`). Twins are no
-    sample of puzzles: of these, the accuracy by change and OF_TWINS are aggregated alone.
+    sample of puzzles: of these, the accuracy by change, the tokens and the overflow are aggregated
+    alone.
     """
 
     def __init__(
         self, fields: Mapping[str, Any], aggregated: Iterable[str], *, of_twin: bool = False
     ) -> None:
         super().__init__(fields)
-        kept = (name for name in aggregated if not of_twin or OF_TWINS.fullmatch(name))
+        kept = (name for name in aggregated if not of_twin or _OF_TWINS.fullmatch(name))
         self._aggregated = frozenset(kept)
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's own type is final
@@ -37,7 +37,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
 
     `doc` is a puzzle with the token counts and the budget of its request (`SharedBudgetTask`).
     """
-    return sample_metrics(results[0], doc)
+    return Sample.from_answer(results[0], doc).metrics
 
 
 def share_of_read(kind: Sequence[int | None]) -> float | None:

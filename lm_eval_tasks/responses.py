@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from reprlib import Repr
 from typing import Any, SupportsIndex
@@ -19,32 +19,14 @@ from typing import Any, SupportsIndex
 from lm_eval.api.model import LM, CachingLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
+from cogniload_gen.answers.endings import kind_of
+from cogniload_gen.answers.reasoning import TEXTS, Reasoning, of_message, text_of, without_marks
+from cogniload_gen.answers.sample import NOTHING_SAID, Said, as_count, members
 from cogniload_gen.draws import address_key
-from cogniload_gen.endings import kind_of
 from cogniload_gen.files import pair_up
-from cogniload_gen.reasoning import NO_REASONING, TEXTS, Reasoning, of_message, without_marks
-from cogniload_gen.sample import as_count
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 300
-
-TEXT_PARTS = ("text", "output_text")
-"""The types of the parts of a message's content that are its text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a backend says of a response; None for what it does not say.
-
-    `finish_reason` is the backend's word for how the response ended; the counts are the backend's
-    own, in tokens, those of hidden reasoning and the chat template included. `reasoning` is that
-    which is no part of the response.
-    """
-
-    finish_reason: str | None = None
-    prompt_tokens: int | None = None
-    response_tokens: int | None = None
-    reasoning: Reasoning = NO_REASONING
 
 
 class Response(str):
@@ -56,7 +38,7 @@ class Response(str):
 
     facts: Said
 
-    def __new__(cls, text: str, facts: Said = Said()) -> "Response":
+    def __new__(cls, text: str, facts: Said = NOTHING_SAID) -> "Response":
         response = super().__new__(cls, text)
         response.facts = facts
         return response
@@ -80,7 +62,7 @@ class Response(str):
 
 def said_of(response: object) -> Said:
     """Return what the backend says of a response: nothing, of a plain string."""
-    said: Said = getattr(response, "facts", Said())
+    said: Said = getattr(response, "facts", NOTHING_SAID)
     return said
 
 
@@ -210,36 +192,22 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
         if choice.get("error") or kind_of(choice.get("finish_reason")) == "broken":
             why = _BRIEF.repr(choice.get("error") or choice.get("finish_reason"))
             raise NoCompletion(f"as it broke off ({why})", answer)
-        held = choice.get("message") if chat else choice
-        held = held if isinstance(held, dict) else {}
+        held = members(choice, "message") if chat else choice
         # `usage` counts a whole answer, so it does not hold for a response that shares one
-        usage = answer.get("usage") if len(choices) == 1 else None
-        facts = _said_of(choice, held, usage if isinstance(usage, dict) else {})
-        held = held | {part: Response(_text_of(held.get(part)), facts)}
+        usage = members(answer, "usage") if len(choices) == 1 else {}
+        facts = _said_of(choice, held, usage)
+        held = held | {part: Response(text_of(held.get(part)), facts)}
         read.append(choice | ({"message": held} if chat else held) | {"index": index})
     return answer | {"choices": read}
 
 
-def _text_of(content: object) -> str:
-    """Return the text of a content: that of its text parts, if it is a list of parts."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else ""
-    parts = [{"text": part} if isinstance(part, str) else part for part in content]
-    texts = [
-        part.get("text")
-        for part in parts
-        if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS
-    ]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
 def _said_of(choice: dict[str, Any], message: dict[str, Any], usage: dict[str, Any]) -> Said:
     """Return what a server says of a response."""
-    reason, details = choice.get("finish_reason"), usage.get("completion_tokens_details")
-    thought = as_count(details.get("reasoning_tokens")) if isinstance(details, dict) else None
+    reason, details = choice.get("finish_reason"), members(usage, "completion_tokens_details")
     prompt, response = (as_count(usage.get(f"{part}_tokens")) for part in ("prompt", "completion"))
     reason = reason if isinstance(reason, str) else None
-    return Said(reason, prompt, response, of_message(message, thought))
+    thought = of_message(message, as_count(details.get("reasoning_tokens")))
+    return Said(reason, prompt, response, thought)
 
 
 def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

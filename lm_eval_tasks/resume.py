@@ -25,13 +25,13 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.utils import postprocess_generated_text
 from lm_eval.utils import handle_non_serializable, hash_string
 
+from cogniload_gen.answers.reasoning import Reasoning
+from cogniload_gen.answers.sample import Said, as_count
 from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import load_json
-from cogniload_gen.reasoning import Reasoning
-from cogniload_gen.sample import as_count
 from lm_eval_tasks.lm_eval_private import outputs_as_they_come, seeded
-from lm_eval_tasks.responses import Response, Said
+from lm_eval_tasks.responses import Response
 from lm_eval_tasks.server import FAILURES
 
 Record = dict[str, Any]

@@ -32,31 +32,31 @@ from lm_eval_tasks.responses import NoCompletion, read_body
 
 log = logging.getLogger(__name__)
 
-WELL_FORMED = re.compile(r"https?://([^/\s@]*@)?(\[[\da-fA-F:]+\]|[^/\s:@\[\]]+)(:[1-9]\d*)?(/|$)")
+_WELL_FORMED = re.compile(r"https?://([^/\s@]*@)?(\[[\da-fA-F:]+\]|[^/\s:@\[\]]+)(:[1-9]\d*)?(/|$)")
 
-PATIENCE = 30
-"""Seconds that a server may take to list its models, to tell its version, or to be reached."""
+# Seconds that a server may take to list its models, to tell its version, or to be reached.
+_PATIENCE = 30
 
-LONGEST_WAIT = 600.0
-"""Seconds before a request is made again, at most, however long a server asks to wait."""
+# Seconds before a request is made again, at most, however long a server asks to wait.
+_LONGEST_WAIT = 600.0
 
-REDIRECTS = (301, 302, 303, 307, 308)
-OF_ONE_PROMPT = (400, 413, 422)
-FINAL = (*OF_ONE_PROMPT, *REDIRECTS, 401, 402, 403, 404, 405)
-"""Statuses that the same request would meet again; some may be about one prompt alone."""
+# Statuses that the same request would meet again; some may be about one prompt alone.
+_REDIRECTS = (301, 302, 303, 307, 308)
+_OF_ONE_PROMPT = (400, 413, 422)
+_FINAL = (*_OF_ONE_PROMPT, *_REDIRECTS, 401, 402, 403, 404, 405)
 
-TRIALS = 10
-"""Requests that are refused with none answered, or that fail in a row, before all are given up."""
+# Requests that are refused with none answered, or that fail in a row, before all are given up.
+_TRIALS = 10
 
 FAILURES = (OSError, aiohttp.ClientError, NoCompletion)
 """What asking a server may raise."""
 
-HINTS = {
+# What helps, by what a refusal speaks of.
+_HINTS = {
     "context|length|tokens": "if the prompt is too long: name the model's tokenizer "
     "(tokenizer_backend=huggingface,tokenizer=NAME in --model_args), or lower context_budget",
     "stream": "if it answers in streams alone: give stream=true in --gen_kwargs",
 }
-"""What helps, by what a refusal speaks of."""
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 300
@@ -116,8 +116,8 @@ async def _answer_together(
 
     A request that was not sent, or was given up, has None. After a failure that is not of one
     prompt no other request is made: what is under way is waited for, so that what was paid for is
-    kept, and the failure is raised. So is the first one if all of the first TRIALS are given up, or
-    if as many fail in a row, as of a server that is down.
+    kept, and the failure is raised. So is the first one if all of the first ten are given up, or if
+    ten fail in a row, as of a server that is down.
     """
     at_once, batch = (max(number, 1) for number in slots(model))
     responses: list[str | None] = [None] * len(asked)
@@ -131,9 +131,9 @@ async def _answer_together(
         return bool(failures) or stopped()
 
     def in_doubt() -> bool:
-        tried = len(given_up) >= min(TRIALS, len(asked))
+        tried = len(given_up) >= min(_TRIALS, len(asked))
         none = tried and all(response is None for response in responses)
-        return none or len(in_a_row) >= TRIALS
+        return none or len(in_a_row) >= _TRIALS
 
     async with _session(model, model.timeout, at_once * batch) as session:
 
@@ -152,7 +152,7 @@ async def _answer_together(
                     status = getattr(error, "status", 0)
                     # aiohttp has another time-out for a server that can't be reached
                     broken = type(error) in (TimeoutError, NoCompletion) or status >= 500
-                    if not broken and status not in OF_ONE_PROMPT:
+                    if not broken and status not in _OF_ONE_PROMPT:
                         failures.append(error)
                         return
                     given_up.append(error)
@@ -186,11 +186,11 @@ async def _complete(
         try:
             return await _post(model, session, body)
         except FAILURES as error:
-            final, told = getattr(error, "status", None) in FINAL, getattr(error, "wait", None)
+            final, told = getattr(error, "status", None) in _FINAL, getattr(error, "wait", None)
             if attempt >= model.max_retries or final:
                 raise
             wait = min(2.0 ** (attempt - 1), 30.0) if told is None else told
-            await asyncio.sleep(min(wait, LONGEST_WAIT))
+            await asyncio.sleep(min(wait, _LONGEST_WAIT))
     return None
 
 
@@ -213,7 +213,7 @@ def _session(model: TemplateAPI, seconds: float, at_once: int = 1) -> aiohttp.Cl
     verified = model.verify_certificate and ssl.create_default_context(cafile=model.ca_cert_path)
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=at_once, ssl=verified),
-        timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=PATIENCE),
+        timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=_PATIENCE),
     )
 
 
@@ -233,7 +233,7 @@ async def _send(
         ) as answer:
             text = await answer.text(errors="replace")
         where = answer.headers.get("Location")
-        if answer.status not in REDIRECTS or where is None:
+        if answer.status not in _REDIRECTS or where is None:
             return answer, text
         target = url.join(URL(where))
         ours, its = ((one.scheme, one.host, one.port) for one in (url, target))
@@ -279,11 +279,11 @@ def explain(error: Exception, model: object, seconds: float | None = None) -> Ex
             f"did not answer within {seconds or getattr(model, 'timeout', '?')} s: "
             "see whether the server works" + ", or raise timeout in --model_args" * (not seconds)
         )
-    elif isinstance(error, Refused) and error.status not in FINAL:
+    elif isinstance(error, Refused) and error.status not in _FINAL:
         says = f"{error}; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
     elif isinstance(error, Refused | NoCompletion):
         told = getattr(error, "text", "")
-        hints = [hint for about, hint in HINTS.items() if re.search(about, told, re.I)]
+        hints = [hint for about, hint in _HINTS.items() if re.search(about, told, re.I)]
         missed = getattr(error, "status", 404) in (404, 405)
         if missed and not re.search("completions|messages|generate", given):
             hints = ["base_url must have its path, as in http://HOST:PORT/v1/chat/completions"]
@@ -299,7 +299,7 @@ def check_arguments(config: EvaluatorConfig) -> None:
     """Raise ValueError for arguments by which an API model's server can't be asked."""
     model, path = config.model, "chat/completions" if "chat" in config.model else "completions"
     url = config.model_args.get("base_url") or ("" if model.startswith("local-") else None)
-    if url is not None and not WELL_FORMED.match(str(url)):
+    if url is not None and not _WELL_FORMED.match(str(url)):
         got = without_keys({"": str(url)})[""].rpartition("@")[2] or "none"
         raise ValueError(f"base_url must be http://HOST:PORT/v1/{path} or alike, got {got}")
     if "chat-completions" in model and not config.apply_chat_template:
@@ -345,10 +345,10 @@ async def _get(model: TemplateAPI, path: str) -> Any:
         return None
 
     try:
-        async with _session(model, PATIENCE) as session:
+        async with _session(model, _PATIENCE) as session:
             answer, text = await _send(model, session, "GET", beside)
         return load_json(text) if answer.ok else None
     except (aiohttp.ClientConnectionError, OSError) as error:
-        raise explain(error, model, PATIENCE) from None
+        raise explain(error, model, _PATIENCE) from None
     except (aiohttp.ClientError, json.JSONDecodeError):
         return None

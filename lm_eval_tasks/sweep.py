@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_1samp
 
-from cogniload_gen.sample import as_count
+from cogniload_gen.answers.sample import as_count
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.lm_eval_private import read_levels

@@ -10,10 +10,10 @@ from reasoning_gym.factory import register_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen import budget as budgets
+from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
-from cogniload_gen.sample import answer_metrics
 
 
 @dataclass(kw_only=True)
@@ -92,7 +92,7 @@ class PuzzleDataset(ProceduralDataset):
         The metadata of `entry` may tell `prompt_tokens`, `response_tokens`, `context_budget` and
         `finish_reason` besides, by which a response is known to be cut off.
         """
-        return float(answer_metrics(answer or "", entry["metadata"])["acc"])
+        return float(Sample.from_answer(answer or "", entry["metadata"]).score.correct)
 
 
 class PuzzleCurriculum(BaseCurriculum):

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 CHAINS, SECONDS = "tests/chains", 1200
-ANALYSIS = "analysis/cogniload_analysis"
+ANALYSIS, ANSWERS = "analysis/cogniload_analysis", "cogniload_gen/answers"
 SECTIONS = "tests/analysis/test_report.py tests/analysis/test_snapshot.py "
 SECTIONS += "tests/analysis/test_adaptive_runs.py "
 SECTIONS += " ".join(
@@ -43,14 +43,17 @@ TESTS_OF = {
     "lm_eval_tasks/recorded_run.py": RUNNER,
     "lm_eval_tasks/words.py": f"{RUNNER} tests/test_mistakes.py",
     "lm_eval_tasks/cogniload/gate.py": "tests/runner/test_running_gate.py",
-    "cogniload_gen/twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
-    "cogniload_gen/sample.py": f"tests/ground/test_sample.py tests/test_rescore.py {READ}",
+    f"{ANSWERS}/chosen.py": "tests/runner/test_why.py tests/runner/test_repair.py",
+    f"{ANSWERS}/sample.py": f"tests/ground/test_sample.py tests/test_rescore.py {READ}",
+    f"{ANSWERS}/rescore.py": "tests/test_rescore.py tests/test_score_table.py",
     f"{ANALYSIS}/samples/read.py": f"{READ} tests/analysis/test_runs.py",
     f"{ANALYSIS}/report/compare_runs.py": f"tests/analysis/test_compare.py {TWINS}",
     f"{ANALYSIS}/report/why.py": TWINS,
     f"{ANALYSIS}/compare/why.py": TWINS,
     f"{ANALYSIS}/compare/repair.py": "tests/runner/test_repair.py",
     f"{ANALYSIS}/cogniload/sections/*.py": SECTIONS,
+    f"{ANALYSIS}/cogniload/first_screen.py": SECTIONS,
+    f"{ANALYSIS}/cogniload/fitted.py": SECTIONS,
 }
 OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+"}
 OTHER |= {"*": "+", "/": "*", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}

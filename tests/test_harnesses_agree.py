@@ -13,10 +13,11 @@ from replayed import PARAMETERS, parameters_of, replays
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
+from cogniload_gen.answers.sample import Said
 from cogniload_gen.budget import Share
 from cogniload_gen.tokens import estimate
 from inspect_tasks import tasks
-from lm_eval_tasks.responses import Response, Said
+from lm_eval_tasks.responses import Response
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from stored import read_lines, write_lines
 
 from cogniload_analysis import read_samples
 from cogniload_gen import read_steps, score
-from cogniload_gen.sample import rescore
+from cogniload_gen.answers.rescore import rescore
 
 RUN = Path(__file__).parents[1] / "examples" / "results" / "SmolLM2-135M-Instruct"
 DATED = "2026-11-21T22-15-08.816728.jsonl"

@@ -11,7 +11,8 @@ from stored import read_lines, write_lines
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
-from cogniload_gen.sample import request_limit, rescore, score_responses
+from cogniload_gen.answers import Sample
+from cogniload_gen.answers.rescore import rescore, score_responses
 
 
 def answer(row, place):
@@ -90,7 +91,7 @@ def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, da
         assert sample["acc"] == wanted.correct
         assert sample["answer_read"]["explanation"] == wanted.explanation
         assert sample["doc"] == row
-        assert request_limit(sample) == answered.get("response_limit")
+        assert Sample(sample).limit == answered.get("response_limit")
         steps = read_steps(answered["response"], row)
         assert sample["steps_read"]["first_error"] == steps.first_error
     assert len({sample["outcome"] for sample in samples}) >= 3

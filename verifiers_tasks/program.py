@@ -5,11 +5,11 @@ from typing import Any
 import httpx
 import verifiers.v1 as vf
 
-from cogniload_gen.conversations import script_of
-from cogniload_gen.reasoning import split
+from cogniload_gen.answers.conversations import script_of
+from cogniload_gen.answers.reasoning import split
 
-FIELDS = ("reasoning", "reasoning_content", "reasoning_details")
-"""Where verifiers' server has a reply's reasoning, and reads that of an earlier one."""
+# Where verifiers' server has a reply's reasoning, and reads that of an earlier one.
+_FIELDS = ("reasoning", "reasoning_content", "reasoning_details")
 
 
 class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
@@ -54,7 +54,7 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
                 reply = answer.json()["choices"][0]["message"]
                 kept, said = row.get("keep_reasoning") and other is None, reply["content"] or ""
                 content = (said if kept else split(said).response) if other is None else other
-                thought = {name: reply[name] for name in FIELDS if kept and reply.get(name)}
+                thought = {name: reply[name] for name in _FIELDS if kept and reply.get(name)}
                 messages.append({"role": "assistant", "content": content} | thought)
         return vf.ProgramResult(0, "", "")
 

@@ -11,12 +11,12 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from cogniload_gen import benchmarks
 from cogniload_gen import budget as budgets
+from cogniload_gen.answers import conversations
+from cogniload_gen.answers.reasoning import of_message
+from cogniload_gen.answers.sample import Said, Sample
 from cogniload_gen.checks import check_choice
-from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
-from cogniload_gen.reasoning import Reasoning, of_message
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
-from cogniload_gen.sample import sample_metrics
 
 
 def read_values(argument: Any) -> Any:
@@ -60,7 +60,7 @@ class SharedConfig(vf.TasksetConfig):
     def check(self) -> "SharedConfig":
         """Refuse a wrong value in one line that names it."""
         budgets.check_context_budget(self.context_budget)
-        check_choice("history", self.history, HISTORIES)
+        check_choice("history", self.history, conversations.HISTORIES)
         if self.k is not None and (self.twin is not None or self.tracking):
             raise ValueError("k goes with neither twin nor tracking")
         self.source()
@@ -72,7 +72,7 @@ class SharedConfig(vf.TasksetConfig):
         given = {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
         for name in given.keys() - {knob.name for knob in record.knobs}:
             raise ValueError(f"{name} is not for {self.benchmark}, got {given[name]}")
-        given["twin"] = TWIN if self.k else self.twin
+        given["twin"] = conversations.TWIN if self.k else self.twin
         if "tokenizer" in {option.name for option in record.options}:
             given["tokenizer"] = self.tokenizer
         given = {name: value for name, value in given.items() if value is not None}
@@ -131,30 +131,27 @@ class PuzzleTask(vf.Task[PuzzleData]):
         Of a conversation it is the share of its turns before the first wrong one.
         """
         if "turns" in self.row:
-            right = score_replies(self.row, responses_of(trace))["right"]
+            right = conversations.score_replies(self.row, responses_of(trace))["right"]
             return [*right, 0].index(0) / len(right)
-        return step_score(response_of(trace), self.row, reasoning_of(trace).text)
+        return step_score(response_of(trace), self.row, said_of(trace).reasoning.text)
 
     @vf.metric
     async def outcome(self, trace: vf.Trace) -> dict[str, float]:
         """Return `acc`, `overflow` and each wrong outcome; `trace.info` gets the whole score.
 
-        Of a conversation, return the shares and counts of `cogniload_gen.conversations.measure`.
+        Of a conversation, return the shares and counts of `conversations.measure`.
         """
         if "turns" in self.row:
-            trace.info["score"] = scores = score_replies(self.row, responses_of(trace))
-            return measure(scores)
-        call, tokens = trace.calls[-1] if trace.calls else None, (None, None)
+            scores = conversations.score_replies(self.row, responses_of(trace))
+            trace.info["score"] = scores
+            return conversations.measure(scores)
+        call = trace.calls[-1] if trace.calls else None
         limit = self.data.response_limit
         if call and call.sampling and call.sampling.max_tokens is not None:
             limit = min(limit, call.sampling.max_tokens)  # a larger one counts as the puzzle's
-        if call and call.usage:
-            tokens = (call.usage.input_tokens, call.usage.completion_tokens)
         share = budgets.Share(self.data.prompt_tokens, limit, self.data.counted)
-        told, end = reasoning_of(trace), call.finish_reason if call else None
-        row = self.row | share.scored(*tokens) | {"response_limit": limit, "finish_reason": end}
-        row |= {"reasoning": told.text, "reasoning_hidden": told.hidden}
-        trace.info["score"] = metrics = sample_metrics(response_of(trace), row)
+        row = self.row | said_of(trace).facts(share)
+        trace.info["score"] = metrics = Sample.from_answer(response_of(trace), row).metrics
         outcomes: Any = benchmarks.of(self.row).outcomes
         names = ["acc", "overflow", *(kind.value for kind in outcomes if not kind.correct)]
         return {name: float(metrics[name] or 0) for name in names}
@@ -163,7 +160,8 @@ class PuzzleTask(vf.Task[PuzzleData]):
         """Tell whether the solver reads the gold answer from the text, and it is scored right."""
         row = self.row
         if "turns" in row:
-            right = score_replies(row, [turn["reply"] for turn in row["turns"]])["right"]
+            replies = [turn["reply"] for turn in row["turns"]]
+            right = conversations.score_replies(row, replies)["right"]
             return all(right) and row["turns"][-1]["answer"] == row["answer"]
         solved = benchmarks.solve(row["puzzle"]) == row["answer"]
         return solved and benchmarks.score(row["answer"], row).correct
@@ -182,11 +180,15 @@ def response_of(trace: vf.Trace) -> str:
     return ["", *responses_of(trace)][-1]
 
 
-def reasoning_of(trace: vf.Trace) -> Reasoning:
-    """Return the reasoning of the last response, which verifiers keeps apart from its text."""
+def said_of(trace: vf.Trace) -> Said:
+    """Return what the server says of the last response: how it ended, tokens and reasoning."""
     call = trace.calls[-1] if trace.calls else None
     message = trace.assistant_messages[-1].model_dump() if trace.assistant_messages else {}
-    return of_message(message, call.usage.reasoning_tokens if call and call.usage else None)
+    reason = call.finish_reason if call else None
+    if not (call and call.usage):
+        return Said(reason, reasoning=of_message(message))
+    counts = call.usage.input_tokens, call.usage.completion_tokens
+    return Said(reason, *counts, of_message(message, call.usage.reasoning_tokens))
 
 
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
@@ -205,7 +207,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         budget, k = self.config.context_budget, self.config.k
         for puzzle in self.config.source().rows():
             how = self.config.history, self.config.keep_reasoning
-            row = puzzle if k is None else make_conversation(puzzle, k, *how)
+            row = puzzle if k is None else conversations.make_conversation(puzzle, k, *how)
             prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
             share = self.share(prompt, budget)
             budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})

@@ -1,7 +1,4 @@
-"""The frame, one row per response: its columns, loads, names of models and checks.
-
-And the fields of a sample, which may hold anything.
-"""
+"""The frame, one row per response: its columns, loads, names of models and checks."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_gen.answers.sample import Sample, as_count
 from cogniload_gen.benchmark import Row
-from cogniload_gen.sample import as_count
 
 # --- Columns -------------------------------------------------------------------------------------
 
@@ -29,18 +26,12 @@ class Columns:
     """
 
     types: Mapping[str, Any]
-    read: Callable[[Row], Sequence[Any]]
+    read: Callable[[Sample], Sequence[Any]]
 
 
-def column(name: str, dtype: Any, read: Callable[[Row], Any]) -> Columns:
+def column(name: str, dtype: Any, read: Callable[[Sample], Any]) -> Columns:
     """Return the declaration of one column, whose value `read` returns."""
     return Columns({name: dtype}, lambda sample: (read(sample),))
-
-
-def members(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return an object inside another by its name; empty if there is none or it is no object."""
-    member = holder.get(name)
-    return member if isinstance(member, dict) else {}
 
 
 def read_integer(holder: Row, name: str) -> int:

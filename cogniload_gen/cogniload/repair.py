@@ -8,6 +8,7 @@ reader finds the error no more once that value is the true one.
 import re
 from collections.abc import Mapping
 
+from cogniload_gen.answers.reasoning import CLOSE, OPEN
 from cogniload_gen.benchmark import CORRECTED, KEPT, PLANTED, REDRAWN, Cut
 from cogniload_gen.claims import Told
 from cogniload_gen.cogniload.score import language_of_row
@@ -15,7 +16,6 @@ from cogniload_gen.cogniload.solve import Solution, State, solve_steps
 from cogniload_gen.cogniload.steps.first_error import Steps, read_steps
 from cogniload_gen.cogniload.steps.planted import clauses
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.reasoning import CLOSE, OPEN
 
 SENTENCE = re.compile(r"[.!?](?=[ \t])|[.!?]?[ \t]*\n+")
 """The end of a sentence. A space after it stays with what follows, as in the tokens of models."""

@@ -21,6 +21,8 @@ from functools import cache
 from reprlib import repr as brief
 from typing import Any, NamedTuple, Unpack
 
+from cogniload_gen.answers.endings import is_cut_off
+from cogniload_gen.answers.reasoning import split
 from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.budget import CONTEXT_BUDGET
 from cogniload_gen.checks import check_choice, check_columns, check_texts
@@ -33,9 +35,7 @@ from cogniload_gen.cogniload.ontology import (
     vocabulary,
 )
 from cogniload_gen.cogniload.solve import Solution
-from cogniload_gen.endings import is_cut_off
 from cogniload_gen.grid import ENGLISH, language_of
-from cogniload_gen.reasoning import split
 
 
 class Outcome(StrEnum):

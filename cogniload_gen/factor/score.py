@@ -10,9 +10,9 @@ from enum import StrEnum
 from reprlib import repr as brief
 from typing import NamedTuple, Unpack
 
+from cogniload_gen.answers.endings import is_cut_off
 from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_texts
-from cogniload_gen.endings import is_cut_off
 from cogniload_gen.factor.reading.answer import read_number, read_variables
 from cogniload_gen.factor.reading.equations import in_order
 from cogniload_gen.factor.reading.text import WORDS

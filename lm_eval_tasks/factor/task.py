@@ -14,7 +14,6 @@ from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_known
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
-from cogniload_gen.sample import split_failure
 from cogniload_gen.task_puzzles import parameters_of
 from cogniload_gen.tokens import Tokenizer
 from lm_eval_tasks import documents, metrics
@@ -85,13 +84,12 @@ def make_prompt(doc: dict[str, Any]) -> str:
 def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
     """Return the metrics of one response, and for each number of the fit what it is fitted to.
 
-    `doc` is as for `metrics.process_results`. A retrieved prompt adds the metrics of
-    `split_failure`.
+    `doc` is as for `metrics.process_results`.
     """
     scored = metrics.process_results(doc, results)
     complexity, *_ = benchmarks.of(doc).knobs
     result = (doc[complexity.name], scored["acc"], doc["context"], doc.get("noise"))
-    return scored | dict.fromkeys(DECAY, result) | split_failure(doc, scored["acc"])
+    return scored | dict.fromkeys(DECAY, result)
 
 
 def share_found(counts: Sequence[Sequence[int]]) -> float:

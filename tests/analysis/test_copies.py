@@ -9,7 +9,8 @@ from lm_eval_layout import make_answers, write_run
 from stored import read_lines, write_lines
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
-from cogniload_gen.sample import is_greedy, rescore
+from cogniload_gen.answers import Sample
+from cogniload_gen.answers.rescore import rescore
 
 DATES = "2026-11-21T08-26-58.1", "2026-11-22T08-26-58.1"
 CONFIG = {"model": "hf", "model_args": {"pretrained": "m"}}
@@ -161,4 +162,4 @@ def test_puzzles_without_an_answer_bound_accuracy(undrawn, tmp_path):
 )
 def test_greedy_decoding_is_known_by_what_lm_eval_sends(backend, model, settings, greedy):
     results = {"config": {"model": backend} if backend else None, "model_name": model}
-    assert is_greedy(settings, results) == greedy
+    assert Sample({}).is_greedy(results, settings) == greedy

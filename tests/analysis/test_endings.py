@@ -20,6 +20,7 @@ from cogniload_analysis.samples.stop_reasons import (
     tabulate_endings,
     warn_of_limits,
 )
+from cogniload_gen.answers import Sample
 
 CASES = cases(__file__)
 
@@ -34,7 +35,7 @@ def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):
 @pytest.mark.parametrize(("about", "prompt", "response", "ending"), CASES["endings"])
 def test_an_ending_follows_from_the_reason_or_the_counts(about, prompt, response, ending):
     counts = {"prompt_tokens": prompt, "response_tokens": response}
-    how = describe_ending(sample(**about, **counts))
+    how = describe_ending(Sample.from_lm_eval(sample(**about, **counts)))
     assert (how["cut_by"] or how["ending"]) == ending
     assert (how["ending"] == "cut") == bool(how["cut_by"])
 

@@ -11,8 +11,8 @@ from lm_eval_layout import make_puzzle
 from refusals import assert_refused
 
 from cogniload_analysis import read_samples
-from cogniload_analysis.samples.files import read_line
 from cogniload_cli import main
+from cogniload_gen.answers.files import read_lines
 
 SAID = "Ann is wearing blue socks."
 
@@ -55,16 +55,16 @@ def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
     assert (set(frame["decoding"]), set(frame["output_limit"])) == ({"temperature 0.1"}, {"7"})
     assert frame["correct"].all()
     assert frame["prompt_tokens"].eq(9).all()
-    sample = read_line(frame["file"][2], frame["offset"][2])
-    assert sample["filtered_resps"] == [SAID]
-    assert sample["doc"]["puzzle"] == puzzles[2]["puzzle"]
+    (sample,) = read_lines(frame["file"][2], [frame["offset"][2]])
+    assert sample.response == SAID
+    assert sample.doc["puzzle"] == puzzles[2]["puzzle"]
 
 
 def test_hostile_text_is_kept_as_text(tmp_path):
     text = "<script>x()</script> \u202e attachment://0 {{1}} ../../x"
     write_log(tmp_path / "x.eval", text)
     frame = read_samples(tmp_path)
-    assert read_line(frame["file"][0], 0)["filtered_resps"] == [text]
+    assert [each.response for each in read_lines(frame["file"][0], [0])] == [text]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b'{"eval": {"task": 1}}'])
@@ -105,7 +105,7 @@ def test_the_messages_of_a_prompt_are_joined(tmp_path):
     long = [{"text": "attachment://long"}]
     messages = [{"content": "a"}, {"content": [{"text": "b"}, *long]}, {"content": None}]
     file = pack(tmp_path, input=messages, attachments={"long": "x" * 400}, metadata={})
-    assert read_line(file, 0)["doc"]["puzzle"] == f"a\n\nb{'x' * 400}\n\n"
+    assert next(read_lines(file, [0])).doc["puzzle"] == f"a\n\nb{'x' * 400}\n\n"
 
 
 def test_a_sample_without_an_outcome_is_named(tmp_path, capsys):

@@ -12,8 +12,8 @@ from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.report.part import run_table
-from cogniload_analysis.samples.files import read_line
 from cogniload_gen import score
+from cogniload_gen.answers.files import read_lines
 from cogniload_gen.cogniload.score import Outcome
 
 
@@ -62,7 +62,8 @@ def test_paths_may_be_several_a_file_or_gzipped(results):
     file.unlink()
     zipped = read_samples(results)
     pd.testing.assert_frame_equal(zipped.drop(columns="file"), both.drop(columns="file"))
-    assert read_line(zipped["file"][3], zipped["offset"][3])["doc"]["id"] == zipped["id"][3]
+    (sample,) = read_lines(zipped["file"][3], [zipped["offset"][3]])
+    assert sample.id == zipped["id"][3]
 
 
 def test_a_single_file_as_output_path_and_a_missing_results_file(tmp_path):

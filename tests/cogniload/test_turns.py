@@ -9,11 +9,11 @@ from source_tree import ROOT
 from tracker import QUESTION
 
 from cogniload_gen import benchmarks, generate_puzzles
+from cogniload_gen.answers.conversations import make_conversation, script_of
 from cogniload_gen.benchmark import planted_turn
 from cogniload_gen.cogniload.render import turns_of
 from cogniload_gen.cogniload.score import attributes, score_state
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.conversations import make_conversation, script_of
 
 COUNT = 12
 

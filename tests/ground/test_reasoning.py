@@ -7,10 +7,11 @@ from source_tree import ROOT
 from stored import read_lines, stored, write_lines
 
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score, score_response
+from cogniload_gen.answers.reasoning import of_message, split
+from cogniload_gen.answers.rescore import rescore, score_responses
+from cogniload_gen.answers.sample import Sample
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
-from cogniload_gen.reasoning import of_message, split
 from cogniload_gen.rewards import answer_reward, step_reward
-from cogniload_gen.sample import rescore, sample_metrics, score_responses
 
 DATA = ROOT / "tests/cogniload/data"
 SETS = ("steps_sealed", "steps_later_sealed", "steps_third", "steps_fourth")
@@ -149,7 +150,8 @@ def test_the_sample_is_the_same_of_each_channel(planted):
             if place := (scored := score(text, row)).evidence:
                 assert text[slice(*place)].lower().startswith(scored.value[:3])
         samples = [
-            sample_metrics(text, row | COUNTS | {"reasoning": field}) for text, field in said
+            Sample.from_answer(text, row | COUNTS | {"reasoning": field}).metrics
+            for text, field in said
         ]
         for sample in samples:
             del sample["answer_read"]["evidence"]  # its place in the response as it was sent
@@ -192,11 +194,12 @@ def test_a_hidden_reasoning_is_never_read(planted):
     for row, thought, response in planted:
         told = f"{thought}\n{response}"
         for hidden in (*HIDDEN, "withheld"):
-            sample = sample_metrics(told, row | COUNTS | {"reasoning_hidden": hidden})
+            facts = COUNTS | {"reasoning_hidden": hidden}
+            sample = Sample.from_answer(told, row | facts).metrics
             assert (sample["reasoning"], sample["reasoning_hidden"]) == (None, hidden)
             assert sample["steps_read"]["read"] is False
             assert {sample[f"error_{kind}"] for kind in ("none", "missed")} == {None}
-            assert sample["acc"] == sample_metrics(told, row | COUNTS)["acc"]
+            assert sample["acc"] == Sample.from_answer(told, row | COUNTS).metrics["acc"]
 
 
 def test_samples_and_tables_are_scored_again_with_their_reasoning(planted, tmp_path):

@@ -1,17 +1,11 @@
-"""The words of servers for how a response ended."""
+"""A sample, as harnesses and tools leave it, and the words of servers for its ending."""
 
 import math
 
 import pytest
 
-from cogniload_gen.endings import WORDS, ending_of, kind_of
-from cogniload_gen.sample import (
-    as_count,
-    read_responses,
-    request_limit,
-    spent_tokens,
-    split_attempts,
-)
+from cogniload_gen.answers.endings import WORDS, ending_of, kind_of
+from cogniload_gen.answers.sample import Sample, as_count
 
 SEEN = {
     "ended": ["stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_calls"],
@@ -80,29 +74,30 @@ def test_a_number_that_is_written_otherwise_is_that_number(value):
     ("", "", [""]),
 ])  # fmt: skip
 def test_each_attempt_has_its_response_and_a_missing_one_is_empty(resps, filtered, responses):
-    assert read_responses({"resps": resps, "filtered_resps": filtered}) == responses
+    assert Sample({"resps": resps, "filtered_resps": filtered}).responses == responses
 
 
 def test_attempts_share_the_tokens_that_were_spent():
-    sample = {"resps": [["a", "b", "c"]], "outcome": "right", "prompt_tokens": 7, "acc": 1}
-    sample |= {"response_tokens": 5, "spent_response_tokens": 11}
-    attempts = split_attempts(sample)
-    assert [each["resps"] for each in attempts] == [[["a"]], [["b"]], [["c"]]]
-    assert sum(each["spent_response_tokens"] for each in attempts) == 11
-    assert [each.get("response_tokens") for each in attempts] == [5, None, None]
-    assert [each.get("outcome") for each in attempts] == ["right", None, None]
+    line = {"resps": [["a", "b", "c"]], "outcome": "right", "prompt_tokens": 7, "acc": 1}
+    line |= {"response_tokens": 5, "spent_response_tokens": "11"}
+    attempts = Sample.from_lm_eval(line).attempts()
+    assert [each.responses for each in attempts] == [["a"], ["b"], ["c"]]
+    assert [each.attempt for each in attempts] == [0, 1, 2]
+    assert [each.spent for each in attempts] == [(7, 3), (7, 4), (7, 4)]
+    assert [each.response_tokens for each in attempts] == [5, None, None]
+    assert [each.outcome for each in attempts] == ["right", None, None]
 
 
 def test_a_limit_is_found_in_requests_of_each_version():
     settings = {"until": [], "max_tokens": "64"}
     for arguments in ({"gen_args_0": {"arg_0": "?", "arg_1": settings}}, [["?", settings]]):
-        assert request_limit({"arguments": arguments}) == 64
+        assert Sample({"arguments": arguments}).limit == 64
     for arguments in (None, {}, [], {"gen_args_0": {"arg_0": "?"}}, [["?", {"max_tokens": None}]]):
-        assert request_limit({"arguments": arguments}) is None
+        assert Sample({"arguments": arguments}).limit is None
 
 
 def test_tokens_are_known_where_both_counts_are():
     both = {"prompt_tokens": 5, "response_tokens": 2, "resps": [["a", "b"]]}
-    assert spent_tokens(both) == (10, 4)
+    assert Sample(both).spent == (10, 4)
     for name in ("prompt_tokens", "response_tokens"):
-        assert spent_tokens(both | {name: None}) is None
+        assert Sample(both | {name: None}).spent is None

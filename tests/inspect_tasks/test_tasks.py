@@ -22,14 +22,15 @@ from stored import cases
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
+from cogniload_gen.answers.reasoning import Reasoning
+from cogniload_gen.answers.sample import Said
 from cogniload_gen.cogniload.solve import is_cogniload
 from cogniload_gen.cogniload.steps.planted import write_trace
-from cogniload_gen.reasoning import Reasoning
 from cogniload_gen.tables import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.scoring import decay, generate_within_budget
-from lm_eval_tasks.responses import Response, Said
+from lm_eval_tasks.responses import Response
 
 REFUSED = cases(__file__, "refused.toml")
 SMALL = {

@@ -11,8 +11,8 @@ from inspect_ai.solver import TaskState
 from inspect_run import evaluate, output
 from tracker import track
 
+from cogniload_gen.answers.conversations import HISTORIES
 from cogniload_gen.benchmark import planted_turn
-from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.turns import REPLIES, score_turns, take_turns

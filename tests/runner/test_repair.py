@@ -11,8 +11,8 @@ from carrier import carry
 from eval_command import arguments, command, completions, done, read
 from lm_eval.models.api_models import JsonChatStr
 
+from cogniload_gen.answers.reasoning import go_on, spoken
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.reasoning import go_on, spoken
 from lm_eval_tasks.budget import behind, continue_from
 
 PUZZLES = {"d": [1, 3], "N": [6, 12], "rho": [50], "num_puzzles": 16}

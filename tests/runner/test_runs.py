@@ -27,7 +27,7 @@ from harness import TASKS, manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
-from cogniload_gen.sample import score_attempts
+from cogniload_gen.answers import Sample
 from lm_eval_tasks import Evaluation
 
 
@@ -204,10 +204,10 @@ def test_attempts_are_asked_each_and_once_and_keep_their_reasoning(server, tmp_p
     done(*words)
     assert len(server.asked()) == 5 + 1 + 12 - 5
     assert whole_lines(out)["answers-1.jsonl"][:5] == lines
-    attempts = [score_attempts(sample) for sample in read(out)[1]]
+    attempts = [Sample.from_lm_eval(sample).scored_attempts() for sample in read(out)[1]]
     assert [len(each) for each in attempts] == [3] * 4
-    assert len({each["resps"][0][0] for each in chain(*attempts)}) == 12
-    assert all(each["reasoning"] == f"Hm.{each['resps'][0][0]}" for each in chain(*attempts))
+    assert len({each.response for each in chain(*attempts)}) == 12
+    assert all(each.reasoning.text == f"Hm.{each.response}" for each in chain(*attempts))
 
 
 @pytest.mark.parametrize("name", ["org/" + 80 * "名前", "..", "a/../b"])

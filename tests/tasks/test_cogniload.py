@@ -8,9 +8,9 @@ from lm_eval import simple_evaluate
 
 from cogniload_analysis import estimate_capacity
 from cogniload_gen import Outcome, generate_puzzles, solve
+from cogniload_gen.answers.metrics import step_metrics
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.steps.planted import write_trace
-from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.cogniload.task import THRESHOLDS, process_results, process_twins
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.metrics import share_of_read

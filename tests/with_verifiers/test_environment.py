@@ -23,7 +23,7 @@ from verifiers.v1.utils.loaders import harness_class, taskset_class
 
 import verifiers_tasks
 from cogniload_gen import benchmarks
-from cogniload_gen.conversations import HISTORIES, measure, score_replies, script_of
+from cogniload_gen.answers.conversations import HISTORIES, measure, score_replies, script_of
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 
 SMALL = {

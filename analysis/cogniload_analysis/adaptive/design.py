@@ -23,7 +23,6 @@ from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.frame import column, read_count
 from cogniload_analysis.stats import Interval, beyond, half_width
 from cogniload_gen.checks import check_choice, check_integer
-from cogniload_gen.sample import read_ending
 
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
 _PILOT = 64
@@ -462,8 +461,8 @@ class Adaptive:
 
 
 FACTS = (
-    column("index", "float64", lambda sample: read_count(sample["doc"], "index")),
-    column("cut", bool, lambda sample: read_ending(sample) == "cut"),
+    column("index", "float64", lambda sample: read_count(sample.doc, "index")),
+    column("cut", bool, lambda sample: sample.ending == "cut"),
 )
 """The columns of a frame from which a run is replayed, beside loads and correct."""
 

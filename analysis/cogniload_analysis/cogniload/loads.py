@@ -21,7 +21,7 @@ LABELS = {
 }
 """The labels of the loads' axes."""
 
-NEEDLES = column("needles", "float64", lambda sample: read_count(sample["doc"], "needles"))
+NEEDLES = column("needles", "float64", lambda sample: read_count(sample.doc, "needles"))
 """The needles in the text, which may be a twin's."""
 
 MEANINGS = {

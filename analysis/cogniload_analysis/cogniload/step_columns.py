@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Break
-from cogniload_analysis.frame import Columns, column, members, read_count
+from cogniload_analysis.frame import Columns, column, read_count
+from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.knobs import ERRORS
@@ -19,15 +20,15 @@ STATEMENT = re.compile(r"^[ \t]*\d{1,9}[.):] .*", re.MULTILINE)
 """A line of a puzzle that is a statement."""
 
 
-def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
+def read_reading(sample: Sample) -> tuple[bool, float, str, bool, float]:
     """Return what a sample holds under `steps_read`: the values of READING.
 
     Without it, or with an error that `read_steps` does not know, the response counts as not read.
     """
-    held = members(sample, "steps_read")
+    held = sample.steps
     first, error, coverage = (held.get(name) for name in ("first_error", "error", "coverage"))
     covered = float(coverage) if isinstance(coverage, int | float) else math.nan
-    N = read_count(members(sample, "doc"), "N")
+    N = read_count(sample.doc, "N")
     within = first is None or (isinstance(first, int) and 0 <= first <= N)
     if held.get("read") is not True or not within or error not in (None, *ERRORS):
         return False, math.nan, "", False, covered
@@ -48,15 +49,7 @@ READING = Columns(
 """The columns of where the reasoning breaks."""
 
 
-def read_answer(sample: Row) -> str | None:
-    """Return the answer that was read from a response; "" without one, None where it is unknown."""
-    if "answer_read" not in sample:
-        return None
-    value = members(sample, "answer_read").get("value")
-    return "" if value is None else str(value)
-
-
-ANSWER = column("answer", object, read_answer)
+ANSWER = column("answer", object, lambda sample: sample.answer)
 """The column of a frame from which majorities are counted."""
 
 

@@ -1,6 +1,7 @@
 """Examples of responses: the puzzle, the response's end and the bucket."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -8,29 +9,24 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.samples.files import read_line, read_rows
+from cogniload_analysis.samples.read import read_rows
+from cogniload_gen.answers import Sample
+from cogniload_gen.answers.files import read_lines
+from cogniload_gen.answers.reasoning import whole
 from cogniload_gen.benchmark import Score
 from cogniload_gen.files import MALFORMED, show_controls
-from cogniload_gen.reasoning import split, whole
-from cogniload_gen.sample import (
-    Sample,
-    read_reasoning,
-    read_responses,
-    score_attempts,
-    score_sample,
-)
 
 FAILURES, SUCCESSES = 10, 4
 # Multiples of the golden ratio fill an interval evenly, however many there are.
-GOLDEN = 0.6180339887
-RESPONSE_END, AROUND = 1500, 500
-"""Characters shown of a response's end, and on both sides of what is marked before it."""
+_GOLDEN = 0.6180339887
+# Characters shown of a response's end, and on both sides of what is marked before it.
+RESPONSE_END, _AROUND = 1500, 500
 # Responses that a page lists by cell, and the characters of each.
-MOST_LISTED, LISTED_END = 3000, 300
+MOST_LISTED, _LISTED_END = 3000, 300
 # A puzzle of 128K tokens is shown by its two ends.
-PUZZLE_END = 20_000
+_PUZZLE_END = 20_000
 # A line of a response may be endless.
-STEP_LENGTH = 200
+_STEP_LENGTH = 200
 
 Passage = tuple[str, str]
 """Some text, and its mark: "" for none, "evidence", "step", "needle", or "gap" in place of text."""
@@ -54,7 +50,7 @@ def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list
     """
     rows = frame.sort_values(list(analysis.growth), kind="stable")
     groups = ["outcome", "model"]
-    spread = rows.groupby(groups, observed=True).cumcount() * GOLDEN % 1
+    spread = rows.groupby(groups, observed=True).cumcount() * _GOLDEN % 1
     rows = rows.iloc[np.argsort(spread, kind="stable")]
     for by in (groups, groups[:1]):  # in turns: the models of an outcome, then the outcomes
         turns = rows.groupby(by, observed=True).cumcount()
@@ -64,19 +60,20 @@ def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list
 
 def describe_response(row: Any, analysis: Analysis) -> Example:
     """Return a response as the page shows it, from its row in a benchmark's frame."""
-    sample = score_attempts(read_line(row.file, row.offset))[row.take]
-    apart, told = split(read_responses(sample)[0]), read_reasoning(sample)
+    (held,) = read_lines(row.file, [row.offset])
+    sample = held.attempts()[row.take]
+    apart, told = sample.apart, sample.reasoning
     text = whole(apart.response, told.text)
     # Samples made elsewhere may lack what neither score nor analysis needs.
-    texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
+    texts = {name: str(sample.doc.get(name) or "") for name in ("puzzle", "question", "answer")}
     puzzle = texts.pop("puzzle")
-    scored = score_again(sample)
+    scored = score_again(sample, row.outcome)
     texts["why"] = scored.explanation if scored else ""
-    broken = None if told.hidden else analysis.find_break(text, sample["doc"], row)
+    broken = None if told.hidden else analysis.find_break(text, sample.doc, row)
     start = len(text) - len(apart.response)
     shift, (first, last) = start - apart.start, (scored and scored.evidence) or (0, 0)
     marks = [("step", find_step(text, broken)), ("evidence", (first + shift, last + shift))]
-    ends = (0, PUZZLE_END), (max(PUZZLE_END, len(puzzle) - PUZZLE_END), len(puzzle))
+    ends = (0, _PUZZLE_END), (max(_PUZZLE_END, len(puzzle) - _PUZZLE_END), len(puzzle))
     needles = [("needle", place) for place in analysis.find_needles(puzzle)]
     return {name: show_controls(text) for name, text in texts.items()} | {
         "kind": "example",
@@ -99,7 +96,7 @@ def show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[Passage]:
     """Return the end of a text, from `start` on, and what stands around its marks, in parts."""
     kept = [(name, place) for name, place in marks if start <= place[0] < place[1] <= len(text)]
     windows = [(max(start, len(text) - RESPONSE_END), len(text))]
-    windows += [(max(start, first - AROUND), last + AROUND) for _, (first, last) in kept]
+    windows += [(max(start, first - _AROUND), last + _AROUND) for _, (first, last) in kept]
     return mark_text(text, windows, kept, start)
 
 
@@ -127,9 +124,9 @@ def find_step(response: str, broken: Break | None) -> tuple[int, int]:
     """Return the place of the line in which a response breaks; (0, 0) if there is none."""
     if broken is None or broken.place is None:
         return 0, 0
-    at, most = broken.place, broken.place + STEP_LENGTH
+    at, most = broken.place, broken.place + _STEP_LENGTH
     after = response.find("\n", at, most)
-    first = max(at - STEP_LENGTH, response.rfind("\n", 0, at) + 1, 0)
+    first = max(at - _STEP_LENGTH, response.rfind("\n", 0, at) + 1, 0)
     return first, min(most, len(response)) if after < 0 else after
 
 
@@ -141,10 +138,7 @@ def list_responses(frame: pd.DataFrame, analysis: Analysis) -> list[list[str]]:
     """
     if len(frame) > MOST_LISTED:
         return []
-    ends, takes = {}, frame["take"].to_dict()
-    for place, sample in read_rows(frame):
-        response = read_responses(score_attempts(sample)[takes[place]])[0]
-        ends[place] = split(response).response[-LISTED_END:]
+    ends = {place: each.apart.response[-_LISTED_END:] for place, each in read_rows(frame)}
     levels = [load.scale(frame[load.name]).map(load.show) for load in analysis.loads]
     outcome = frame["outcome"].astype(str).replace(dict(analysis.meanings))
     outcome = outcome.mask(frame["correct"].astype(bool), "right")
@@ -154,10 +148,10 @@ def list_responses(frame: pd.DataFrame, analysis: Analysis) -> list[list[str]]:
     return [[show_controls(str(text)) for text in row] for row in rows]
 
 
-def score_again(sample: Sample) -> Score | None:
+def score_again(sample: Sample, outcome: str) -> Score | None:
     """Return the score of a sample; None where it has another outcome now, or can't be scored."""
-    try:
-        result = score_sample({name: sample[name] for name in sample if name != "outcome"})
-    except MALFORMED:  # a puzzle made elsewhere
-        return None
-    return result if result.outcome == sample["outcome"] else None
+    with suppress(*MALFORMED):  # a puzzle made elsewhere
+        scored = sample.unscored().score
+        if scored.outcome == outcome:
+            return scored
+    return None

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from reprlib import repr as brief
@@ -15,32 +15,19 @@ from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import read_count
-from cogniload_analysis.samples import inspect_logs
-from cogniload_analysis.samples.files import find_samples, locate, read_samples
 from cogniload_analysis.samples.runs import Run, describe_run, is_repeated, name_runs, say_repeats
 from cogniload_analysis.samples.stop_reasons import CUT, ENDINGS, describe_ending
+from cogniload_gen.answers import inspect_logs
+from cogniload_gen.answers.files import find_samples, read_lines, read_samples, warn_once
+from cogniload_gen.answers.reasoning import whole
+from cogniload_gen.answers.sample import COUNTS, Sample
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files import MALFORMED, show_controls
-from cogniload_gen.reasoning import split, whole
-from cogniload_gen.sample import (
-    ATTEMPT,
-    COUNTS,
-    Sample,
-    as_count,
-    is_greedy,
-    naming,
-    read_reasoning,
-    read_responses,
-    request_settings,
-    score_attempts,
-    spent_tokens,
-    warn_once,
-)
+from cogniload_gen.files import MALFORMED, naming, show_controls
 
 log = logging.getLogger(__name__)
 
-SPENT_TOKENS = ("spent_prompt_tokens", "spent_response_tokens")
-"""The columns with the tokens that a response took."""
+# The columns with the tokens that a response took.
+_SPENT_TOKENS = ("spent_prompt_tokens", "spent_response_tokens")
 
 OnePath = str | Path
 Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
@@ -123,8 +110,7 @@ def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
     labels: dict[Path, str] = {}
     without: list[str] = []
     for label, path in labelled:
-        # A folder's logs may be copies of its samples: they are read where there are no samples.
-        files = find_samples(path) or [locate(log) for log in inspect_logs.find_logs(path)]
+        files = find_samples(path)
         if not files:
             without.append(show_controls(str(path)))
         for file in files:
@@ -143,7 +129,7 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
         return not task.endswith("_turns")  # a conversation has no one response
     try:
         _, _, sample = next(read_samples(file))
-        return "outcome" in sample and analysis.owns(sample["doc"])
+        return sample.outcome is not None and analysis.owns(sample.doc)
     except (*MALFORMED, OSError):
         return False
 
@@ -247,19 +233,19 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
     """Return a row for each response of the run's first filter, and where its sample is."""
     rows, scored, documents = [], run.count("effective"), set()
     for where, offset, sample in read_samples(run.file):
-        document = repr(sample.get("doc_id", offset))  # other tools may not number them
-        if scored is not None and ATTEMPT not in sample and document in documents:
+        document = sample.document or str(offset)
+        if scored is not None and sample.attempt is None and document in documents:
             warn_once(f"{run.file} holds other answers to the same documents: the first ones count")
             continue
         documents.add(document)
         with naming(where):
-            for take, attempt in enumerate(score_attempts(sample)):
+            for take, attempt in enumerate(sample.scored_attempts()):
                 row = _read_row(attempt, analysis)
-                settings = {**run.generation, **request_settings(attempt)}
-                row |= {"said": _digest(attempt), "greedy": is_greedy(settings, run.results)}
+                greedy = attempt.is_greedy(run.results, run.generation)
+                row |= {"said": _digest(attempt), "greedy": greedy}
                 if text:
-                    about = {"reasoning": read_reasoning(attempt).text}
-                    row |= about | {"response": split(read_responses(attempt)[0]).response}
+                    row["reasoning"] = attempt.reasoning.text
+                    row["response"] = attempt.apart.response
                 rows.append(row | {"file": str(run.file), "offset": offset, "take": take})
     logged = inspect_logs.is_log(run.file)
     lost = inspect_logs.count_log_samples(run.file) - len(rows) if logged else run.lost
@@ -270,33 +256,40 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
 
 def _digest(sample: Sample) -> str:
     """Return a hash of what a sample's response says, by which attempts are known as repeats."""
-    told = read_reasoning(sample)
-    text = " ".join(whole(read_responses(sample)[0], told.text).split())
+    told, count = sample.reasoning, sample.response_tokens
+    text = " ".join(whole(sample.response, told.text).split())
     if told.hidden:  # short answers are alike, and the tokens behind them are not
-        count = as_count(sample.get("response_tokens"))
         text = "" if count is None else f"{text} {count}"
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""
 
 
 def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:
-    puzzle, outcome = sample["doc"], sample["outcome"]
+    puzzle, outcome = sample.doc, sample.outcome
     correct = {each.value: each.correct for each in analysis.outcomes}
-    row = {"id": show_controls(str(puzzle["id"])), "seed": read_count(puzzle, "seed")}
+    row = {"id": show_controls(sample.id), "seed": read_count(puzzle, "seed")}
     names = [load.name for load in analysis.loads]
     row |= zip(names, analysis.read_loads(puzzle), strict=True)
-    if outcome not in correct:
+    if outcome is None or outcome not in correct:
         raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
     right = correct[outcome]
     row |= {"correct": right, "outcome": outcome, "acc": int(right)}
-    row |= {name: read_count(sample, name) for name in COUNTS}
-    row |= zip(SPENT_TOKENS, spent_tokens(sample) or (math.nan, math.nan), strict=True)
+    row |= {name: read_count(sample.held, name) for name in COUNTS}
+    row |= zip(_SPENT_TOKENS, sample.spent or (math.nan, math.nan), strict=True)
     row |= {"context_budget": read_count(puzzle, "context_budget")}
     row |= describe_ending(sample) | {"chance": read_chance(puzzle)}
     row |= {"acc_uncut": math.nan if row["ending"] == CUT else float(right)}
-    row |= {"reasoning_hidden": read_reasoning(sample).hidden or ""}
+    row |= {"reasoning_hidden": sample.reasoning.hidden or ""}
     for group in analysis.facts:
         row |= zip(group.types, group.read(sample), strict=True)
     return row
+
+
+def read_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, Sample]]:
+    """Yield the sample of each row of a frame of `read_benchmarks`, with the row's index."""
+    for file, rows in frame.groupby("file", observed=True):
+        samples = read_lines(str(file), rows["offset"])
+        for index, take, sample in zip(rows.index, rows["take"], samples, strict=True):
+            yield index, sample.attempts()[take]
 
 
 def read_chance(puzzle: Row) -> float:

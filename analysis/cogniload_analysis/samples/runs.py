@@ -15,13 +15,13 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.frame import Load, members
-from cogniload_analysis.samples import inspect_logs
-from cogniload_analysis.samples.files import split_name
+from cogniload_analysis.frame import Load
+from cogniload_gen.answers import inspect_logs
+from cogniload_gen.answers.files import read_results, split_name
+from cogniload_gen.answers.sample import LIMITS, as_count, members
 from cogniload_gen.files import read_words, show_controls
 from cogniload_gen.grid import language_of
 from cogniload_gen.never_written import without_keys
-from cogniload_gen.sample import LIMITS, as_count, read_results
 
 MOST_LEVELS = 10
 """A load with more levels is shown by its two ends."""

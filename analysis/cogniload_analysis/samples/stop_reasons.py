@@ -1,16 +1,11 @@
 """How responses ended: by themselves, cut, filtered or empty; and what cut them."""
 
-import math
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from cogniload_analysis.display.tables import MODEL, Table, percent
-from cogniload_analysis.frame import read_count
-from cogniload_gen.benchmark import Row
+from cogniload_gen.answers import Sample
 from cogniload_gen.budget import step_of
-from cogniload_gen.sample import COUNTS, read_ending, request_limit
 
 ENDED, CUT, FILTERED, EMPTY, UNKNOWN = "ended", "cut", "filtered", "empty", "unknown"
 ENDINGS = (ENDED, CUT, FILTERED, EMPTY, UNKNOWN)
@@ -21,25 +16,26 @@ MUCH_CUT = 0.02
 LIMIT, WINDOW = "output limit", "window"
 """What cuts a response: a limit below the budget, or the budget itself."""
 
-MANY = 0.1
-"""Above this share of responses cut at an output limit, a report warns."""
+# Above this share of responses cut at an output limit, a report warns.
+_MANY = 0.1
 
 
-def describe_ending(sample: Row) -> dict[str, Any]:
+def describe_ending(sample: Sample) -> dict[str, str]:
     """Return how a sample's response ended, in the columns of a frame.
 
     `ending` is one of ENDINGS; `cut_by` what cut it, "" if nothing did. A limit counts as the
     window's where it leaves nothing of the budget unused, and as an output limit where the counts
     are unknown.
     """
-    ending = read_ending(sample) or UNKNOWN
+    ending = sample.ending or UNKNOWN
     if ending != CUT:
         return {"ending": ending, "cut_by": ""}
-    prompt, response = (read_count(sample, name) for name in COUNTS)
-    budget = read_count(sample["doc"], "context_budget")
-    used = prompt + (request_limit(sample) or response)
+    prompt, limit, budget = sample.prompt_tokens, sample.limit, sample.budget
+    limit = limit or sample.response_tokens
+    if prompt is None or limit is None or budget is None:
+        return {"ending": ending, "cut_by": LIMIT}
     # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
-    full = not math.isnan(used + budget) and used + step_of(int(budget)) >= budget
+    full = prompt + limit + step_of(budget) >= budget
     return {"ending": ending, "cut_by": WINDOW if full else LIMIT}
 
 
@@ -98,5 +94,5 @@ def warn_of_limits(table: pd.DataFrame) -> list[str]:
         "limit below the budget. Their errors may be the limit's and not the model's: raise "
         "max_gen_toks, or leave it out."
         for row in table.to_dict("records")
-        if row["limit_share"] > MANY
+        if row["limit_share"] > _MANY
     ]

@@ -6,8 +6,8 @@ from re import Match, Pattern, compile, sub
 from types import SimpleNamespace
 from unicodedata import normalize
 
+from cogniload_gen.answers.reasoning import split
 from cogniload_gen.files import read_words
-from cogniload_gen.reasoning import split
 
 FACTOR = "cogniload_gen.factor"
 WORDS, WORLD = read_words(FACTOR, "reading"), read_words(FACTOR, "realistic")

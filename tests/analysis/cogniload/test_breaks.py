@@ -15,10 +15,10 @@ from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen import generate_puzzles
+from cogniload_gen.answers.metrics import step_metrics
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
-from cogniload_gen.sample import step_metrics
 
 READING = {"read": True, "first_error": 3, "error": "missed", "recovered": False, "coverage": 1.0}
 

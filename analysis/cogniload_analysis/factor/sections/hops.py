@@ -13,9 +13,10 @@ from cogniload_analysis.display.tables import ACCURACY, Table, accuracy_table, n
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import CONDITIONS
 from cogniload_analysis.frame import column
-from cogniload_analysis.samples.files import read_rows
+from cogniload_analysis.samples.read import read_rows
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen import benchmarks
+from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Row
 
 FLOORS = {"symbolic": "grep or none", "realistic": "sum of the given"}
@@ -24,9 +25,9 @@ FLOORS = {"symbolic": "grep or none", "realistic": "sum of the given"}
 HOP_BASELINES = ("one hop", "two hops", "three hops")
 
 
-def read_hops(sample: Row) -> float:
+def read_hops(sample: Sample) -> float:
     """Return the hops of a sample's puzzle; NaN where they are unknown, or no variable matches."""
-    hops, answer = (sample["doc"].get(name) for name in ("hops", "answer"))
+    hops, answer = (sample.doc.get(name) for name in ("hops", "answer"))
     return float(hops) if isinstance(hops, int) and answer != "none" else np.nan
 
 
@@ -63,7 +64,7 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     The puzzles are read again from the samples' files; OSError where one is no longer there.
     """
-    right = {place: try_baselines(sample["doc"]) for place, sample in read_rows(frame)}
+    right = {place: try_baselines(sample.doc) for place, sample in read_rows(frame)}
     shortcuts = ["floor", *HOP_BASELINES]
     baselines = pd.DataFrame.from_dict(right, "index", columns=shortcuts)
     solved = frame[["correct", "hops", *CONDITION]].join(baselines.dropna(), how="inner")

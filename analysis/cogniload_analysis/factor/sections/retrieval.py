@@ -17,7 +17,7 @@ from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import CONDITIONS, label_context
 from cogniload_analysis.frame import Columns
 from cogniload_analysis.stats import wilson_interval
-from cogniload_gen.benchmark import Row
+from cogniload_gen.answers import Sample
 
 PARTS = {
     "right_closed": "right, all retrieved",
@@ -28,9 +28,9 @@ PARTS = {
 """What becomes of a response: every one is in one part."""
 
 
-def read_retrieval(sample: Row) -> tuple[str, float, float]:
+def read_retrieval(sample: Sample) -> tuple[str, float, float]:
     """Return the values of RETRIEVED; a sample without counts is taken for a whole text."""
-    method, needed, found = (sample["doc"].get(name) for name in RETRIEVED.types)
+    method, needed, found = (sample.doc.get(name) for name in RETRIEVED.types)
     if isinstance(method, str) and isinstance(needed, int) and isinstance(found, int):
         return method, float(needed), float(found)
     return "", np.nan, np.nan

@@ -14,23 +14,16 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from cogniload_gen import benchmarks
+from cogniload_gen.answers.files import read_results, read_samples
+from cogniload_gen.answers.reasoning import spoken
 from cogniload_gen.benchmark import PREFIX, REDRAWN, Benchmark, Cut, Row
-from cogniload_gen.reasoning import spoken
-from cogniload_gen.sample import (
-    is_greedy,
-    naming,
-    read_reasoning,
-    read_responses,
-    read_results,
-    read_samples,
-    request_settings,
-)
+from cogniload_gen.files import naming
 from cogniload_gen.tables import table_writer
 from cogniload_gen.tokens import estimate
 
-MOST_CUTS, LOOK, ROOM = 5, 4, 0.7
-"""Texts of a failure and of a right response together; how many responses are read for one; and the
-share of the budget that a puzzle and a cut text may have."""
+# Texts of a failure and of a right response together; how many responses are read for one; and the
+# share of the budget that a puzzle and a cut text may have.
+_MOST_CUTS, _LOOK, _ROOM = 5, 4, 0.7
 
 
 class Twins(NamedTuple):
@@ -104,9 +97,9 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
     repaired.
     """
     tried = _read_run(run)
-    count = max(1, budget // MOST_CUTS)
+    count = max(1, budget // _MOST_CUTS)
     failed, solved = (
-        list(_read_texts(tried, _spread(tried, seed, solved=right)[: LOOK * count]))
+        list(_read_texts(tried, _spread(tried, seed, solved=right)[: _LOOK * count]))
         for right in (False, True)
     )
     cuts: list[tuple[Row, Cut]] = []
@@ -133,7 +126,7 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
 
 def _leaves_room(doc: Row, cut: Cut) -> bool:
     """Return whether a puzzle and its cut text are well within the budget, by their words."""
-    return estimate(doc["puzzle"] + cut.text) <= ROOM * (doc.get("context_budget") or inf)
+    return estimate(doc["puzzle"] + cut.text) <= _ROOM * (doc.get("context_budget") or inf)
 
 
 def _read_texts(tried: Mapping[str, _Tried], ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
@@ -141,10 +134,9 @@ def _read_texts(tried: Mapping[str, _Tried], ids: Sequence[str]) -> Iterator[tup
     found: dict[str, tuple[str, Row]] = {}
     for file in dict.fromkeys(tried[id].file for id in ids):
         for _, _, sample in read_samples(file):
-            id, reasoning = str(sample["doc"]["id"]), read_reasoning(sample)
-            if id in ids and tried[id].file == file and not reasoning.hidden:
-                text = spoken(read_responses(sample)[0], reasoning.text)
-                found.setdefault(id, (text, sample["doc"]))
+            if sample.id in ids and tried[sample.id].file == file and not sample.reasoning.hidden:
+                text = spoken(sample.response, sample.reasoning.text)
+                found.setdefault(sample.id, (text, sample.doc))
     yield from (found[id] for id in ids if id in found)
 
 
@@ -182,11 +174,10 @@ def _read_tried(file: Path) -> Iterator[_Tried]:
     results = read_results(file)
     for where, _, sample in read_samples(file):
         with naming(where):
-            doc = sample["doc"] | {"puzzle": hash(sample["doc"]["puzzle"])}
-            step = (sample.get("steps_read") or {}).get("first_error")
-            greedy = is_greedy(request_settings(sample), results)
-            tried = _Tried(file, doc, sample["acc"] == 1, step, greedy)
-        if "~" not in str(doc["id"]):
+            doc = sample.doc | {"puzzle": hash(sample.doc["puzzle"])}
+            step, greedy = sample.steps.get("first_error"), sample.is_greedy(results)
+            tried = _Tried(file, doc, sample.is_solved, step, greedy)
+        if not sample.is_twin:
             yield tried
 
 
@@ -207,6 +198,5 @@ def _spread(tried: Mapping[str, _Tried], seed: int, *, solved: bool) -> list[str
 
 def write_twins(twins: Twins, out: Path, *, force: bool = False) -> None:
     """Write twins to a .jsonl or .parquet file, whole; its folder is made."""
-    out.parent.mkdir(parents=True, exist_ok=True)
     with table_writer(out, twins.table.schema, force=force) as write:
         write(twins.table)

@@ -11,21 +11,21 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-TAGS = "think|thinking|thought|reasoning|seed:think"
-OPEN = re.compile(rf"<(?:{TAGS})>|\[THINK\]|◁think▷|<\|channel\|>analysis<\|message\|>", re.I)
+_TAGS = "think|thinking|thought|reasoning|seed:think"
+OPEN = re.compile(rf"<(?:{_TAGS})>|\[THINK\]|◁think▷|<\|channel\|>analysis<\|message\|>", re.I)
 CLOSE = re.compile(
-    rf"</(?:{TAGS})>|\[/THINK\]|◁/think▷"
+    rf"</(?:{_TAGS})>|\[/THINK\]|◁/think▷"
     r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>",
     re.I,
 )
 """What begins and ends reasoning that stands in the response."""
 
-CLUES = ("think>", "thinking>", "thought>", "reasoning>", "think]", "think▷", "<|channel|>")
-"""Without one of these there is none, and to look for them takes a hundredth of the time."""
+# Without one of these there is none, and to look for them takes a hundredth of the time.
+_CLUES = ("think>", "thinking>", "thought>", "reasoning>", "think]", "think▷", "<|channel|>")
 
-LISTS = ("reasoning_details", "thinking_blocks", "provider_state", "content")
-FIELDS = ("reasoning", "reasoning_content", "thinking")
-"""Where a message has its reasoning: as parts, each with a type, and as a text."""
+# Where a message has its reasoning: as parts, each with a type, and as a text.
+_LISTS = ("reasoning_details", "thinking_blocks", "provider_state", "content")
+_FIELDS = ("reasoning", "reasoning_content", "thinking")
 
 TEXTS = ("text", "thinking", "reasoning", "content", "reasoning_content")
 """Where a part of a message may have its text."""
@@ -61,7 +61,7 @@ def split(text: str) -> Split:
     that never ends goes on to the end of the text.
     """
     lower = text.lower()
-    if not any(clue in lower for clue in CLUES):
+    if not any(clue in lower for clue in _CLUES):
         return Split(text)
     last = max(CLOSE.finditer(text), key=re.Match.end, default=None)
     start = last.end() if last else 0
@@ -126,7 +126,7 @@ def of_message(message: Mapping[str, Any], reasoning_tokens: int | None = None) 
     read = [_read_part(part) for part in _parts(message)]
     if hidden := next((hidden for _, hidden in read if hidden), None):
         return Reasoning(hidden=hidden)
-    fields = (text for name in FIELDS if isinstance(text := message.get(name), str))
+    fields = (text for name in _FIELDS if isinstance(text := message.get(name), str))
     joined = "\n\n".join(text for text, _ in read if text.strip())
     text = next((text for text in (joined, *fields) if text.strip()), None)
     return Reasoning(text, "withheld" if text is None and reasoning_tokens else None)
@@ -134,10 +134,10 @@ def of_message(message: Mapping[str, Any], reasoning_tokens: int | None = None) 
 
 def _parts(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the parts of a message that are about its reasoning."""
-    for name in (*LISTS, *FIELDS):
+    for name in (*_LISTS, *_FIELDS):
         held = message.get(name)
         for part in held if isinstance(held, list) else [held]:
-            if isinstance(part, Mapping) and (name in FIELDS or is_part(part)):
+            if isinstance(part, Mapping) and (name in _FIELDS or is_part(part)):
                 yield part
 
 
@@ -161,6 +161,15 @@ def _read_part(part: Mapping[str, Any]) -> tuple[str, str | None]:
     if part.get("summary"):
         return "", "summary"
     return "", "encrypted" if part.get("encrypted_content") or part.get("data") else None
+
+
+def text_of(content: object) -> str:
+    """Return the text of a message's content, which may be a list of parts, but its reasoning."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    said = (part for part in parts if not (isinstance(part, Mapping) and is_part(part)))
+    return "".join(map(_text, said))
 
 
 def _text(held: Any) -> str:
