@@ -440,7 +440,7 @@ def why(parser: Parser, words: Words) -> int:
     parser.option("write", "FILE", text, type=Path)
     parser.flag("force", "replace FILE if it exists")
     arguments, others = parser.parse_known_args(words)
-    from cogniload_gen.answers.chosen import make_repairs, make_twins, write_twins
+    from cogniload_gen.answers.choose_twins import make_repairs, make_twins, write_twins
 
     run, file, repair = arguments.run, arguments.write, arguments.repair
     if file and (others or arguments.out or arguments.shard or repair):
@@ -455,7 +455,7 @@ def why(parser: Parser, words: Words) -> int:
         print(shlex.join(map(str, score)))
         return 0
     from cogniload_analysis.report.compare_runs import explain_results
-    from lm_eval_tasks.twins import ask_twins
+    from lm_eval_tasks.ask_twins import ask_twins
     from lm_eval_tasks.words import read_model
 
     folder = run.parent if run.is_file() else run
@@ -592,8 +592,8 @@ def gate(parser: Parser, words: Words) -> int:
     if new:
         found, flips = gate_runs.gate_results(base, new, arguments.margin)
     else:
-        from lm_eval_tasks.caps import CapReached
-        from lm_eval_tasks.cogniload.gate import run_gate
+        from lm_eval_tasks.cogniload.running_gate import run_gate
+        from lm_eval_tasks.spending_caps import CapReached
         from lm_eval_tasks.words import read_model
 
         config = [f"--config={arguments.base_config}"] if arguments.base_config else []

@@ -26,10 +26,11 @@ from cogniload_gen.answers.sample import LIMITS, REASONINGS, SPENT, Sample
 from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.budget import Share, check_fit, response_limit
 from cogniload_gen.tokens import estimate
+from lm_eval_tasks.answers_file import AnsweringModel
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
+from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.responses import Response, keep_what_is_said, said_of
-from lm_eval_tasks.resume import AnsweringModel, Key
 
 log = logging.getLogger(__name__)
 

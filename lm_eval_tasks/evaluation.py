@@ -10,8 +10,8 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.checks import check_shard
 from cogniload_gen.never_written import without_keys
-from lm_eval_tasks.caps import Caps
 from lm_eval_tasks.runner import Asking, Results, evaluate
+from lm_eval_tasks.spending_caps import Caps
 from lm_eval_tasks.status import each_warning_once
 
 DESIGN = "until", "budget", "N", "at", "d"

@@ -9,7 +9,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy, deepcopy
+from copy import deepcopy
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +17,6 @@ from typing import Any
 
 import lm_eval.api.registry
 import lm_eval.evaluator
-from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.models.api_models import TemplateAPI
@@ -114,35 +113,6 @@ def payload(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> dict[s
     message = model.create_message([prompt])
     sent: dict[str, Any] = create(message, generate=True, gen_kwargs=deepcopy(settings), seed=seed)
     return ({"stream_options": {"include_usage": True}} if sent.get("stream") else {}) | sent
-
-
-def seeded(model: LM, requests: Sequence[Instance], seeds: Sequence[int]) -> list[Instance]:
-    """Return requests for texts with a seed each, for backends that take one.
-
-    lm-eval sends one seed with all requests of a run, so that a server which honours it answers a
-    prompt that is repeated with the same text. Its API models for other servers than OpenAI's,
-    Hugging Face's models, and vLLM on the CPU take none: the draws of the second begin at the first
-    seed.
-    """
-    kind = type(model)
-    if seeds and kind.__module__ == "lm_eval.models.huggingface":
-        import torch
-
-        torch.manual_seed(seeds[0])
-    create = getattr(kind, "_create_payload", None)
-    of_openai = getattr(create, "__module__", "") == "lm_eval.models.openai_completions"
-    in_vllm = kind.__module__ == "lm_eval.models.vllm_causallms"
-    if in_vllm:  # whose sampler on the CPU breaks at a request's seed, and draws on from the run's
-        from vllm.platforms import current_platform
-
-        in_vllm = not current_platform.is_cpu()
-    if not seeds or not (of_openai or in_vllm):
-        return [*requests]
-    sent = [copy(request) for request in requests]
-    for request, seed in zip(sent, seeds, strict=True):
-        prompt, settings, *others = request.args
-        request.arguments = (prompt, {**settings, "seed": seed}, *others)
-    return sent
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks.manager import TaskDict
 
 from cogniload_gen import benchmarks
-from lm_eval_tasks.adaptive import Search
 from lm_eval_tasks.budget import SharedBudgetTask
-from lm_eval_tasks.recorded_run import Run
+from lm_eval_tasks.resume import Run
 from lm_eval_tasks.tasks import TASKS, refuse_misspelt
+from lm_eval_tasks.until import Search
 
 
 def load_tasks(

@@ -1,376 +1,239 @@
-"""The answers of a run: asked for once, on the disk as they come, and read by whoever scores them.
+"""What a run is: what decides its scores, as run.json records it and as `==` compares it.
 
-    OUT/state/run.json            what is evaluated, and by which model (`configuration.py`)
-    OUT/state/answers-I.jsonl     a line for each answer, written by the process of shard I
-
-A line is appended with one write as soon as its answer is there, so a kill loses only the answers
-that were under way. A last line that a kill or a full disk has torn is dropped, and its request is
-asked again. A shard writes a file of its own, which one process holds; whoever reads, reads all.
+A command goes on with a run, or merges it, only if it is the same. What says where and how fast it
+runs (FREE) may change.
 """
 
 import json
-import os
-import socket
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import partialmethod
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from reprlib import Repr
+from typing import Any
 
-from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
-from lm_eval.models.api_models import JsonChatStr
-from lm_eval.models.utils import postprocess_generated_text
+from lm_eval.api.task import Task
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import handle_non_serializable, hash_string
+from pandas import json_normalize
 
-from cogniload_gen.answers.reasoning import Reasoning
-from cogniload_gen.answers.sample import Said, as_count
-from cogniload_gen.benchmark import PREFIX
-from cogniload_gen.draws import address_key
-from cogniload_gen.files import load_json
-from lm_eval_tasks.lm_eval_private import outputs_as_they_come, seeded
-from lm_eval_tasks.responses import Response
-from lm_eval_tasks.server import FAILURES
+from cogniload_gen import benchmarks
+from cogniload_gen.files import whole_file
+from cogniload_gen.never_written import without_keys
+from lm_eval_tasks.until import Search
 
-Record = dict[str, Any]
-"""A line: its Key by name, the request's `arguments`, the `answer`, and what describes it.
+WHAT = (
+    *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
+    *("system_instruction", "num_fewshot", "fewshot_as_multiturn", "limit", "samples", "seed"),
+)
+"""lm-eval's arguments that decide the scores."""
 
-`asked` is the hash of the prompt, and `seed` what the request was drawn by. In place of all that,
-`lost` says why a request was given up.
-"""
+FREE = (
+    *("base_url", "num_concurrent", "max_retries", "timeout", "verify_certificate", "ca_cert_path"),
+    *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
+    *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager", "include_path"),
+)
+"""Arguments, also of --model_args, that say where and how fast: a run may go on with others."""
+
+ASKED = (
+    *("model", "model_args", "gen_kwargs", "device", "batch_size", "system_instruction"),
+    *("seed", "apply_chat_template"),
+)
+"""The arguments by which a run's model is asked again, about other puzzles."""
+
+HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:[/\"',]|$)"
+UNTRUSTED = {
+    "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation=.*/",
+    "a server elsewhere, which would get your key": f"://(?!{HERE})",
+}
+"""What the recorded arguments of a model may not say: the folder may be anyone's."""
+
+_BRIEF = Repr()
+_BRIEF.maxstring = _BRIEF.maxother = 60
 
 
-class Key(NamedTuple):
-    """Which answer it is: of a task's document (its id, else its hash), request and attempt."""
+@dataclass(slots=True)
+class Run:
+    """What run.json holds.
 
-    task: str
-    document: str
-    request: int
-    attempt: int
+    `what` decides the scores: the arguments WHAT without FREE, our `until`, and the versions.
+    `model` are facts of the model, known once it was loaded; `free` are the arguments that may
+    change; `about` is when it began and on what; `total` counts the puzzles, unless a design does.
+    """
+
+    what: dict[str, Any]
+    model: dict[str, Any] = field(default_factory=dict)
+    free: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    total: int = 0
 
     @classmethod
-    def of(cls, request: Instance, attempt: int) -> "Key":
-        """Return the key of an attempt at a request of lm-eval."""
-        document = request.doc.get("id") if isinstance(request.doc, dict) else None
-        if document is None:  # lm-eval numbers the documents of each shard anew
-            document = hash_string(json.dumps(request.doc, default=handle_non_serializable))
-        return cls(str(request.task_name), str(document), request.idx, attempt)
+    def of(cls, config: EvaluatorConfig, until: Mapping[str, Any] | None) -> "Run":
+        """Return the run of lm-eval's configuration, without keys."""
+        given = {name: getattr(config, name) for name in (*WHAT, *FREE) if hasattr(config, name)}
+        model_args = given["model_args"] = given["model_args"] or {}
+        # lm-eval has mixed the model's arguments into the metadata
+        given["metadata"] = {n: v for n, v in given["metadata"].items() if model_args.get(n) != v}
+        tasks = [given["tasks"]] if isinstance(given["tasks"], str) else given["tasks"]
+        given["tasks"] = [name for task in tasks for name in str(task).split(",")]
+        given = _plain(without_keys(given))
+        model_args = given["model_args"]
+        free = {name: given.pop(name) for name in FREE if name in given}
+        free["model_args"] = {name: model_args.pop(name) for name in FREE if name in model_args}
+        generators = {one.name: one.version for one in benchmarks.BENCHMARKS}
+        versions = {"generator": generators, "lm_eval": version("lm_eval")}
+        return cls(given | {"until": until, "versions": versions}, free=free)
 
-    def seed(self, run: object) -> int:
-        """Return the seed of this attempt at this document in a run, from 0 to 2^31 - 1."""
-        return address_key("request", str(run), self.document, self.request, self.attempt) >> 33
+    @property
+    def model_args(self) -> dict[str, Any]:
+        """All arguments of the model, also those that may change."""
+        return self.what["model_args"] | dict(self.free["model_args"])
 
+    @property
+    def seed(self) -> object:
+        """What the seeds of its requests follow from, besides their documents and attempts."""
+        own = ((self.what[name] or {}).get("seed") for name in ("model_args", "gen_kwargs"))
+        return [self.what["seed"], *own]
 
-class Answers(Mapping[Key, Record]):
-    """The answers of a run, in the folders of its shards. Texts stay on the disk until read.
+    @property
+    def id(self) -> str:
+        """What tells its result set from others, wherever it is: what it is, and when it began."""
+        known = self.what, self.about.get("date"), self.about.get("anew", 0)
+        return hash_string(json.dumps(known, sort_keys=True))[:16]
 
-    `documents` are those that have any, `lost` says why others have none; `tokens` is the sum of
-    prompts and of responses, `uncounted` the number of answers whose tokens nobody counted.
-    `prompts` are the hashes of what was asked, where it is known.
-    """
+    @property
+    def began(self) -> datetime:
+        """When it was begun, in UTC; 1970 where run.json does not say."""
+        return datetime.fromtimestamp(self.about.get("date") or 0, UTC)
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = folders
-        self.lost: dict[Key, str] = {}
-        self.prompts: dict[Key, str] = {}
-        self.documents: set[tuple[str, str]] = set()
-        self.tokens, self.uncounted = [0, 0], 0
-        self.scored, self.correct = 0, 0.0
-        self._places: dict[Key, tuple[Path, int]] = {}
-        self._read: dict[Path, int] = {}
-        self.catch_up()
+    def configuration(self) -> EvaluatorConfig:
+        """Return lm-eval's configuration, without keys."""
+        given = {name: self.what[name] for name in WHAT} | self.free
+        return EvaluatorConfig(**given | {"model_args": self.model_args})
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._places
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return the settings by which its model is asked again, by their names in `Evaluation`."""
+        held = self.what | self.free | {"model_args": self.model_args}
+        return {name: held[name] for name in ASKED if held.get(name)}
 
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._places)
+    def refuse_untrusted(self, folder: Path) -> None:
+        """Raise ValueError if the arguments of its model, read from a folder, are UNTRUSTED."""
+        for text in _texts("", self.model_args):
+            for what, pattern in UNTRUSTED.items():
+                # clients of HTTP drop tabs and line breaks within a URL
+                if re.search(pattern, re.sub(r"[\n\r\t]", "", text)):
+                    raise ValueError(
+                        f"{folder} names {what}: give --model_args (gate: --base-config)"
+                    )
 
-    def __len__(self) -> int:
-        return len(self._places)
+    def search(self, include_path: str | None) -> Search | None:
+        """Return the design of a run by --until, whose task is ours or below `include_path`."""
+        if not self.what["until"]:
+            return None
+        metadata = self.model_args | self.what["metadata"]
+        return Search(self.what["tasks"][0], metadata, self.what["until"], include_path)
 
-    def catch_up(self) -> None:
-        """Read the lines that this process or another has appended since the last call."""
-        for folder in self.folders:
-            for file in sorted(folder.glob("state/answers-*.jsonl")):
-                with file.open("rb") as lines:
-                    place = lines.seek(self._read.get(file, 0))
-                    for line in lines:
-                        if not line.endswith(b"\n"):  # torn, or still being written
-                            break
-                        self._add(file, place, line)
-                        place += len(line)
-                    self._read[file] = place
+    def shard(self, tasks: Mapping[str, Task], index: int, shards: int) -> dict[str, list[int]]:
+        """Return the documents of a shard, by task: every so many of those that the run chooses."""
+        samples, limit, chosen = self.what["samples"] or {}, self.what["limit"], {}
+        if unknown := sorted(samples.keys() - tasks.keys()):
+            raise ValueError(f"samples must be of {', '.join(tasks)}; got {unknown[0]!r}")
+        for name, task in tasks.items():
+            count = len(task.eval_docs)
+            listed = [*range(count)]
+            if name in samples:
+                listed = samples[name] if isinstance(samples[name], list) else [samples[name]]
+                wrong = [each for each in listed if type(each) is not int or not 0 <= each < count]
+                if wrong or not listed:
+                    given = wrong[0] if wrong else "none"
+                    raise ValueError(
+                        f"samples of {name} must be from 0 to {count - 1}, got {given}"
+                    )
+                listed = sorted(set(listed))
+            if limit is not None:
+                listed = listed[: math.ceil(count * limit) if limit < 1 else int(limit)]
+            chosen[name] = listed[index - 1 :: shards]
+        return chosen
 
-    def _add(self, file: Path, place: int, line: bytes) -> None:
+    def write(self, folder: Path) -> None:
+        """Write run.json into the state folder of an --output_path."""
+        file = folder / "state" / "run.json"
+        with whole_file(file, force=True) as part:
+            part.write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False), "utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> "Run | None":
+        """Return the run that was begun in an --output_path; None if none was."""
+        file = folder / "state" / "run.json"
+        if not file.exists():
+            return None
         try:
-            record = load_json(line)
-            key = Key(*(record[name] for name in Key._fields))
-            if key in self._places:  # two files of one run: the first answer counts
-                return
-            if "lost" in record:
-                self.lost[key] = str(record["lost"])
-                return
-            _ = [*record["arguments"]], record["answer"]
-        except (ValueError, LookupError, TypeError):  # a crash of the machine may leave anything
-            return
-        self._places[key] = file, place
-        self.lost.pop(key, None)
-        self.documents.add(key[:2])
-        if "asked" in record:
-            self.prompts[key] = str(record["asked"])
-        counts = (as_count(record.get(f"{part}_tokens")) for part in ("prompt", "response"))
-        spent = [count for count in counts if count is not None]
-        if len(spent) < len(self.tokens):
-            self.uncounted += 1
-        else:
-            self.tokens = [total + count for total, count in zip(self.tokens, spent, strict=True)]
-        if isinstance(right := record.get("acc"), int | float) and "~" not in key.document:
-            self.scored, self.correct = self.scored + 1, self.correct + right
+            run = cls(**json.loads(file.read_text("utf-8")))
+            nested = run.free["model_args"], *map(run.what.get, ("model_args", "metadata"))
+            held = run.what, run.model, run.free, run.about, run.what["versions"], *nested
+            sound = all(isinstance(part, dict) for part in held) and type(run.total) is int
+            sound = sound and {*WHAT, "until"} <= {*run.what} and type(run.what["tasks"]) is list
+        except (ValueError, TypeError, LookupError, AttributeError):
+            sound = False
+        if not sound:
+            what = "must be what this version of cogniload eval wrote"
+            raise ValueError(f"{file} {what}: name another --output_path")
+        return run
 
-    def __getitem__(self, key: Key) -> Record:
-        file, place = self._places[key]
-        with file.open("rb") as lines:
-            lines.seek(place)
-            record: Record = load_json(lines.readline())
-        return record
+    @classmethod
+    def begun(cls, folder: Path) -> "Run":
+        """Return the run that was begun in an --output_path; ValueError if none was."""
+        if (run := cls.read(folder)) is None:
+            raise ValueError(f"{folder} must hold an evaluation by cogniload eval: none is begun")
+        return run
 
-    @contextmanager
-    def appending(self, file: Path) -> Iterator[Callable[[Record], None]]:
-        """Yield what appends a record to a shard's file, whose torn last line is dropped.
+    def learn(self, folder: Path, facts: Mapping[str, Any]) -> None:
+        """Take facts of the loaded model; ValueError if the run was begun with another model."""
+        told = {name: fact for name, fact in facts.items() if fact not in ("", None)}
+        now = Run(self.what, _plain(without_keys(told)))
+        self.refuse_another(folder, now)
+        self.model |= now.model
 
-        OSError names the file, as for a full disk.
+    def refuse_another(self, folder: Path, now: "Run") -> None:
+        """Raise ValueError if this run, begun in a folder, is not the run `now`.
+
+        Facts of the model that only one of the two knows (the Hub was not reached) don't count.
         """
-        file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-
-        def append(record: Record) -> None:
-            text = json.dumps(record, default=handle_non_serializable, ensure_ascii=False) + "\n"
-            # half of an emoji, where a limit cut a response, becomes its escape
-            line = text.encode("utf-8", "backslashreplace")
-            try:
-                while line:
-                    line = line[os.write(descriptor, line) :]
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(file)) from None
-            self.catch_up()
-
-        try:
-            self.catch_up()
-            os.truncate(descriptor, self._read.get(file, 0))
-            yield append
-        finally:
-            os.close(descriptor)
-
-
-@contextmanager
-def held(state: Path, shard: int) -> Iterator[None]:
-    """Hold a shard's answers file, so that no other process asks for the same answers.
-
-    ValueError says which process holds it. Systems without flock hold nothing.
-    """
-    state.mkdir(parents=True, exist_ok=True)
-    with (state / f"lock-{shard}").open("a+", encoding="utf-8") as opened:
-        with suppress(ImportError):
-            from fcntl import LOCK_EX, LOCK_NB, flock
-
-            try:
-                flock(opened, LOCK_EX | LOCK_NB)
-            except BlockingIOError:
-                opened.seek(0)
-                raise ValueError(
-                    f"{state.parent} is held by process {opened.read(99)}: wait until it ends"
-                ) from None
-        opened.truncate(0)
-        opened.write(f"{os.getpid()} on {socket.gethostname()}")
-        opened.flush()
-        yield
-
-
-class Unanswered(ValueError):  # noqa: N818  (what is missing, not what went wrong)
-    """Requests that no answer on the disk belongs to, where no model is there to ask."""
-
-    def __init__(self, requests: Sequence[Instance]) -> None:
-        super().__init__(f"{len(requests):,} requests have no answer yet")
-        self.requests = requests
-
-
-class Answered(Exception):  # noqa: N818  (no error)
-    """Ends an evaluation that was there to ask alone: all its answers are on the disk."""
-
-
-class AnsweringModel:
-    """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
-
-    `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
-    of it. What comes is appended to `file`, with what `describe` says of a request and its answer,
-    and `watch` is told how many of all requests are answered: what it raises ends the run. Prompts
-    are put back as they were sent, so that scoring needs no model; ValueError for an answer to
-    another prompt. Each request has a seed of its own, by that of the run, where the backend takes
-    one. With `end_after`, such as {"generate_until"}, the evaluation ends by Answered after these
-    requests, and with `only_check` before them.
-    """
-
-    rank, world_size = 0, 1
-
-    def __init__(
-        self,
-        answers: Answers,
-        facts: Mapping[str, Any],
-        file: Path | None = None,
-        describe: Callable[[Instance, Any], Record] = lambda *_: {},
-        watch: Callable[[int, int], object] = lambda *_: None,
-    ) -> None:
-        self.answers, self._facts, self._file = answers, facts, file
-        self._describe, self._watch = describe, watch
-        self.inner: LM | None = None
-        self.end_after: set[str] = set()
-        self.only_check = False
-        self.run_seed: object = None
-        self._lost_before = {*answers.lost}
-        self._chats: dict[Any, str] = {}
-        self._lose: Callable[[Instance, str], None] = lambda *_: None
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "inner" or self.inner is None:
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-    def chat_template(self, name: bool | str = False) -> str | None:
-        """Return the text of the chat template."""
-        return self.inner.chat_template(name) if self.inner else self._facts.get("chat_template")
-
-    def apply_chat_template(self, chat: list[dict[str, str]], *args: Any, **settings: Any) -> Any:
-        """Return a prompt; without a model, messages in the place of the one on the disk."""
-        messages = json.dumps(chat, ensure_ascii=False)
-        if self.inner is None:
-            return JsonChatStr(messages)
-        prompt = self.inner.apply_chat_template(chat, *args, **settings)
-        if isinstance(prompt, str):
-            self._chats[prompt] = messages
-        return prompt
-
-    def _hash_prompt(self, request: Instance) -> str:
-        """Return the hash of what is asked, the same with a model and without one."""
-        if isinstance(request.doc, dict) and request.doc.get(PREFIX) is not None:
-            asked = json.dumps(request.doc, default=handle_non_serializable)
-        else:
-            prompt = request.args[0]
-            asked = prompt.prompt if isinstance(prompt, JsonChatStr) else str(prompt)
-            asked = self._chats.get(asked, asked)
-        return hash_string(asked)
-
-    def give_up(self, request: Instance, why: str) -> None:
-        """Take that a request that was sent gets no answer; the others go on."""
-        self._lose(request, why)
-
-    def _answer(self, kind: str, requests: list[Instance]) -> list[Any]:
-        if self.only_check:
-            raise Answered
-        attempts: Counter[int] = Counter()
-        keys = []
-        for request in requests:  # lm-eval repeats a request for each attempt
-            keys.append(Key.of(request, attempts[id(request)]))
-            attempts[id(request)] += 1
-        waiting = []
-        for key, request in zip(keys, requests, strict=True):
-            if key not in self.answers:
-                waiting.append((key, request))
-            elif self.answers.prompts.get(key) not in (None, self._hash_prompt(request)):
-                raise ValueError(
-                    f"{', '.join(map(str, self.answers.folders))}: the answer to {key.document} of "
-                    f"{key.task} is to another prompt, as its puzzles or its task were others: "
-                    "name another --output_path, or ask --anew"
-                )
-        if waiting and self.inner is None:
-            raise Unanswered([request for _, request in waiting])
-        if waiting and self.inner is not None and self._file is not None:
-            self._ask(self.inner, self._file, kind, waiting, len(requests))
-        if self.end_after:
-            self.end_after.discard(kind)
-            if not self.end_after:
-                raise Answered
-        return [self._read(key, request) for key, request in zip(keys, requests, strict=True)]
-
-    generate_until = partialmethod(_answer, "generate_until")
-    loglikelihood = partialmethod(_answer, "loglikelihood")
-    loglikelihood_rolling = partialmethod(_answer, "loglikelihood_rolling")
-
-    def _ask(
-        self,
-        inner: LM,
-        file: Path,
-        kind: str,
-        waiting: Sequence[tuple[Key, Instance]],
-        total: int,
-    ) -> None:
-        """Send requests; lm-eval's backends tell a "cache hook" of each answer, by its prompt.
-
-        A backend without one (lm-eval's dummy) has its answers written when it returns them.
-        """
-        said = 1 if kind == "generate_until" else 2  # what of the arguments is the prompt
-        seeds = [key.seed(self.run_seed) for key, _ in waiting] if said == 1 else []
-        sent = seeded(inner, [request for _, request in waiting], seeds)
-        numbers: dict[tuple[Any, ...], deque[int]] = defaultdict(deque)
-        for number, (_, request) in enumerate(waiting):
-            numbers[request.args[:said]].append(number)
-        left = dict(enumerate(waiting))
-        with self.answers.appending(file) as append:
-
-            def write(number: int, answer: Any) -> None:
-                key, request = left.pop(number)
-                about = {"asked": self._hash_prompt(request)}
-                if "seed" in (settings := sent[number].args[-1]):
-                    about["seed"] = settings["seed"]
-                record = key._asdict() | {"arguments": request.args, "answer": answer} | about
-                append(record | self._describe(request, answer))
-                self._watch(total - len(left), total)
-
-            def lose(request: Instance, why: str) -> None:
-                number = next(number for number in left if sent[number] is request)
-                append(left.pop(number)[0]._asdict() | {"lost": why})
-                self._watch(total - len(left), total)
-
-            def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:
-                if of_prompt := numbers.get(tuple(arguments[:said])):
-                    # the attempts at a prompt have other seeds, and its tasks other limits
-                    same = (n for n in of_prompt if sent[n].args == tuple(arguments))
-                    number = next(same, of_prompt[0])
-                    of_prompt.remove(number)
-                    write(number, answer)
-
-            def add_output(prompt: str, text: str, *facts: Any) -> None:
-                of_prompt = numbers.get((prompt,))
-                if of_prompt:
-                    until = waiting[of_prompt[0]][1].args[1].get("until")
-                    end = getattr(inner, "think_end_token", None)
-                    text = postprocess_generated_text(Response(text, Said(*facts)), until, end)
-                    write(of_prompt.popleft(), text)
-
-            self._watch(total - len(left), total)
-            inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
-            self._lose = lose
-            try:
-                with outputs_as_they_come(inner, add_output):
-                    returned = getattr(inner, kind)(sent)
-            except FAILURES:  # of those that got no answer before either, the others stay
-                if not self.answers or any(waiting[n][0] not in self._lost_before for n in left):
-                    raise
-                returned = []
-            for number, answer in enumerate(returned):
-                if number in left and answer is not None:  # None: a cap has ended the asking
-                    write(number, answer)
-
-    def _read(self, key: Key, request: Instance) -> Any:
-        record = self.answers[key]
-        request.arguments = tuple(
-            JsonChatStr(*part) if isinstance(part, list) else part for part in record["arguments"]
+        known = sorted(self.model.keys() & now.model.keys())
+        begun, facts = (
+            run.what | {"model facts": {name: run.model[name] for name in known}}
+            for run in (self, now)
         )
-        answer = record["answer"]
-        if isinstance(answer, str):
-            told = Reasoning(record.get("reasoning"), record.get("reasoning_hidden"))
-            counts = record.get("backend_prompt_tokens"), record.get("response_tokens")
-            return Response(answer, Said(record.get("finish_reason"), *counts, told))
-        return tuple(answer) if isinstance(answer, list) else answer
+        if begun != facts:
+            changes = "; ".join(_differences(begun, facts)[:3])
+            hint = "give what it was begun with, or another --output_path"
+            raise ValueError(f"{folder} was begun with {changes}: {hint}")
+
+
+def _texts(name: str, value: object) -> Iterator[str]:
+    """Yield each value below a name, however deep, as NAME=VALUE."""
+    if isinstance(value, dict):
+        for inner, its in value.items():
+            yield from _texts(inner, its)
+    elif isinstance(value, list):
+        for its in value:
+            yield from _texts(name, its)
+    else:
+        yield f"{name}={value}"
+
+
+def _differences(begun: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return where two descriptions differ, each as "NAME VALUE, now VALUE"."""
+    before, after = (json_normalize(each).to_dict("records")[0] for each in (begun, now))
+    changed = [n for n in dict.fromkeys([*before, *after]) if before.get(n) != after.get(n)]
+    brief = _BRIEF.repr
+    return [f"{name} {brief(before.get(name))}, now {brief(after.get(name))}" for name in changed]
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values as JSON brings them back."""
+    read: dict[str, Any] = json.loads(json.dumps(values, default=handle_non_serializable))
+    return read

@@ -1,10 +1,10 @@
 """`cogniload eval`: every answer is asked for once, and lm-eval scores what is on the disk.
 
 lm-eval keeps all answers in memory until the last one is there. Here its model is wrapped: what is
-answered is appended to a file as it comes, and is not asked for again (`resume.py`). So the same
-command goes on after a kill, and shards need nothing of each other. When all answers are there,
-lm-eval scores them without the model, and its result files are written; `--merge` does that alone.
-With `--until` a design asks batch after batch (`adaptive.py`).
+answered is appended to a file as it comes, and is not asked for again (`answers_file.py`). So the
+same command goes on after a kill, and shards need nothing of each other. When all answers are
+there, lm-eval scores them without the model, and its result files are written; `--merge` does that
+alone. With `--until` a design asks batch after batch (`until.py`).
 """
 
 import json
@@ -36,16 +36,17 @@ from cogniload_gen.checks import check_path
 from cogniload_gen.files import one_line, whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
-from lm_eval_tasks.adaptive import Search
+from lm_eval_tasks.answers_file import Answered, AnsweringModel, Answers, Unanswered, held
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
-from lm_eval_tasks.caps import HIGHER_CAP, CapReached, Caps
 from lm_eval_tasks.lm_eval_private import answering_by
 from lm_eval_tasks.load_tasks import load_tasks
-from lm_eval_tasks.recorded_run import WHAT, Run
+from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.responses import keep_what_is_said
-from lm_eval_tasks.resume import Answered, AnsweringModel, Answers, Key, Unanswered, held
+from lm_eval_tasks.resume import WHAT, Run
+from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, Caps
 from lm_eval_tasks.status import each_warning_once
 from lm_eval_tasks.tasks import refuse_files
+from lm_eval_tasks.until import Search
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
-from lm_eval_tasks.caps import HIGHER_CAP, cost_of
-from lm_eval_tasks.recorded_run import Run
-from lm_eval_tasks.resume import Answers
+from lm_eval_tasks.answers_file import Answers
+from lm_eval_tasks.resume import Run
+from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
 
 ADVICE = "Custom kwargs can be passed to `--metadata`"
 """lm-eval says it of every task like ours that is given none."""

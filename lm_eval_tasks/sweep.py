@@ -13,9 +13,9 @@ from scipy.stats import ttest_1samp
 
 from cogniload_gen.answers.sample import as_count
 from cogniload_gen.tokens import estimate
+from lm_eval_tasks.answers_file import Answers, Record
 from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.lm_eval_private import read_levels
-from lm_eval_tasks.resume import Answers, Record
 from lm_eval_tasks.runner import Results
 
 BUDGETS = ("tokens", "toks", "budget")

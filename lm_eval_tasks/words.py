@@ -13,7 +13,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from lm_eval_tasks.evaluation import CAPS, DESIGN, Evaluation
 from lm_eval_tasks.lm_eval_private import run_parser
-from lm_eval_tasks.recorded_run import Run
+from lm_eval_tasks.resume import Run
 
 OURS = "output_path", "shard", "anew", *DESIGN, *CAPS
 """Our own arguments, which a --config file may hold beside lm-eval's."""

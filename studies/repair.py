@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from simulated import percent, print_table
 
-from cogniload_analysis.compare.repair import explain_repairs
+from cogniload_analysis.compare.repair_effects import explain_repairs
 
 N, HAZARD = 20, 0.05
 MODELS = {

@@ -11,10 +11,10 @@ from typing import Any
 from cogniload_analysis import read_samples
 from cogniload_analysis.report.compare_runs import compare_runs, explain_results
 from cogniload_analysis.report.write import PAGE, write_report
-from cogniload_gen.answers.chosen import make_twins
+from cogniload_gen.answers.choose_twins import make_twins
+from lm_eval_tasks.ask_twins import ask_twins
 from lm_eval_tasks.cogniload.simulated import SIMULATED
 from lm_eval_tasks.evaluation import Evaluation
-from lm_eval_tasks.twins import ask_twins
 
 MODELS = Path(__file__).parents[1] / "models"
 WHOLE, HALF = "small-reasoner", "small-reasoner-half"

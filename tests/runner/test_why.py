@@ -13,7 +13,7 @@ from eval_command import arguments, command, done, read, url_of
 from stored import contents, write_lines
 
 from cogniload_gen import generate_factor, solve
-from cogniload_gen.answers.chosen import make_twins, write_twins
+from cogniload_gen.answers.choose_twins import make_twins, write_twins
 from lm_eval_tasks.words import read_model
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 8}

@@ -14,7 +14,7 @@ import pandas as pd
 
 from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
-from cogniload_analysis.samples.runs import is_repeated, say_repeats
+from cogniload_analysis.samples.copies import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 

@@ -9,7 +9,7 @@ import pandas as pd
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import Comparison, compare_pairs_of_models
-from cogniload_analysis.compare.repair import explain_repairs, is_repair
+from cogniload_analysis.compare.repair_effects import explain_repairs, is_repair
 from cogniload_analysis.compare.why import drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.frame import check_columns

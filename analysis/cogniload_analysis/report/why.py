@@ -9,7 +9,7 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare import why as twins
-from cogniload_analysis.compare.repair import explain_repairs, is_repair
+from cogniload_analysis.compare.repair_effects import explain_repairs, is_repair
 from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series

@@ -4,22 +4,20 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.frame import read_count
-from cogniload_analysis.samples.runs import Run, describe_run, is_repeated, name_runs, say_repeats
+from cogniload_analysis.samples.copies import count_repeats_once, digest, drop_copies
+from cogniload_analysis.samples.runs import Run, describe_run, name_runs
 from cogniload_analysis.samples.stop_reasons import CUT, ENDINGS, describe_ending
 from cogniload_gen.answers import inspect_logs
 from cogniload_gen.answers.files import find_samples, read_lines, read_samples, warn_once
-from cogniload_gen.answers.reasoning import whole
 from cogniload_gen.answers.sample import COUNTS, Sample
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, naming, show_controls
@@ -136,7 +134,7 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
 
 def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
     shown = tqdm(runs, "reading", unit="file", disable=None)
-    read = _drop_copies((run, _read_run(run, analysis, text)) for run in shown)
+    read = drop_copies((run, _read_run(run, analysis, text)) for run in shown)
     names = name_runs([run for run, _ in read], [frame for _, frame in read], analysis)
     named = ((name, *each) for name, each in zip(names, read, strict=True))
     ordered = sorted(
@@ -161,72 +159,9 @@ def _read_runs(runs: Sequence[Run], analysis: Analysis, text: bool) -> pd.DataFr
     if text:  # pandas would have a NaN for none
         held = whole["reasoning"]
         whole["reasoning"] = held.astype(object).where(held.notna(), None)
-    whole = _count_repeats_once(whole)
+    whole = count_repeats_once(whole)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
-
-
-def _drop_copies(read: Iterable[tuple[Run, pd.DataFrame]]) -> list[tuple[Run, pd.DataFrame]]:
-    """Return runs and their frames without answers that others hold too, and warn of these.
-
-    Of the results of one run, by its id, those of most answers hold. Where there is no id, a file
-    is a copy if another one with its settings, or with none, has all of its answers.
-    """
-    kept: list[tuple[Run, pd.DataFrame]] = []
-    ids: dict[tuple[str, ...], set[Any]] = {}
-    others: list[tuple[Run, set[Any]]] = []
-    copies: Counter[str] = Counter()
-
-    def rank(each: tuple[Run, pd.DataFrame]) -> tuple[Any, ...]:
-        run, frame = each
-        return bool(run.columns["interim"]), -len(frame), not run.results, str(run.file)
-
-    for run, frame in sorted(read, key=rank):
-        answers = [*zip(frame["id"], frame["take"], strict=True)]
-        facts = frame[["id", "take", "said", "outcome", *COUNTS]].fillna(-1)
-        said = {*facts.itertuples(index=False, name=None)}
-        held = ids.setdefault((run.label, run.task, run.id), set()) if run.id else set()
-        new = np.array([answer not in held for answer in answers], bool)
-        if any(_may_be_copy(run, other) and said <= its for other, its in others):
-            new[:] = False
-        held.update(answers)
-        others.append((run, said))
-        if not new.all():
-            copies[str(run.file)] = int((~new).sum())
-        if new.any():
-            kept.append((run, frame[new].reset_index(drop=True)))
-    if copies:
-        names = ", ".join(sorted(copies)[:2]) + " ..." * (len(copies) > 2)
-        warn_once(f"answers that copies hold are counted once: {copies.total():,} of {names}")
-    return sorted(kept, key=lambda each: each[0].file)
-
-
-def _may_be_copy(run: Run, other: Run) -> bool:
-    """Return whether two files may hold the answers of one run, by what is known of them."""
-    if run.label != other.label or (run.id and other.id):
-        return False
-    known = run.results and other.results
-    return not known or (run.task, run.settings) == (other.task, other.settings)
-
-
-def _count_repeats_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without attempts that repeat an earlier one, where more than half do.
-
-    A server that honours one seed, and greedy decoding, answer alike. The column `repeats` says it.
-    """
-    tried, known = ["model", "task", "id"], frame["said"].ne("")
-    again = frame.duplicated(tried) & known
-    same = frame.duplicated([*tried, "said"]) & known
-    frame = frame.assign(repeats="")
-    dropped = pd.Series(False, frame.index)
-    for (model, task), rows in frame[again].groupby(["model", "task"], observed=True):
-        if count := int(same[rows.index].sum()):
-            void = is_repeated(same[rows.index], rows["correct"])
-            said = say_repeats(count, len(rows), void=void, greedy=bool(rows["greedy"].all()))
-            frame.loc[(frame["model"] == model) & (frame["task"] == task), "repeats"] = said
-            warn_once(f"{model} ({task}): {said}")
-            dropped[rows.index] = same[rows.index] & void
-    return frame[~dropped].reset_index(drop=True)
 
 
 def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
@@ -242,7 +177,7 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
             for take, attempt in enumerate(sample.scored_attempts()):
                 row = _read_row(attempt, analysis)
                 greedy = attempt.is_greedy(run.results, run.generation)
-                row |= {"said": _digest(attempt), "greedy": greedy}
+                row |= {"said": digest(attempt), "greedy": greedy}
                 if text:
                     row["reasoning"] = attempt.reasoning.text
                     row["response"] = attempt.apart.response
@@ -252,15 +187,6 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
     if scored is not None and len(documents) not in (scored, scored - lost):
         warn_once(f"{run.file} holds {len(documents):,} of {scored:,} puzzles that were scored")
     return pd.DataFrame(rows).assign(lost=lost)
-
-
-def _digest(sample: Sample) -> str:
-    """Return a hash of what a sample's response says, by which attempts are known as repeats."""
-    told, count = sample.reasoning, sample.response_tokens
-    text = " ".join(whole(sample.response, told.text).split())
-    if told.hidden:  # short answers are alike, and the tokens behind them are not
-        text = "" if count is None else f"{text} {count}"
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""
 
 
 def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:

@@ -319,24 +319,6 @@ def say_runs(table: pd.DataFrame) -> list[str]:
     return said
 
 
-def say_repeats(same: int, of: int, *, void: bool, greedy: bool) -> str:
-    """Say how many repeats have the text of an earlier answer; if they are `void`, why."""
-    said = f"{same:,} of {of:,} repeats have the text of the first answer"
-    if not void:
-        return f"{said}, as answers in a fixed form may: all are counted"
-    why = "the server repeats itself (it honours one seed, or keeps its answers)"
-    return f"{said}: {'decoding was greedy' if greedy else why}; they are counted once"
-
-
-def is_repeated(same: "pd.Series[bool]", right: "pd.Series[bool]") -> bool:
-    """Return whether repeats say nothing, as more than half have the text of an earlier answer.
-
-    Wrong answers tell, if there are any: a model of few words has one text for what is right.
-    """
-    wrong = same[right.astype(float) == 0]
-    return bool((wrong if len(wrong) else same).mean() > 1 / 2)
-
-
 def join_levels(values: pd.Series) -> str:
     """Return all levels as text, or the two ends of many, and of whole numbers without a gap."""
     levels = sorted(values.dropna().unique())

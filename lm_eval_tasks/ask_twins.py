@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from cogniload_gen.answers.chosen import Twins, write_twins
+from cogniload_gen.answers.choose_twins import Twins, write_twins
 from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.runner import Results
 from lm_eval_tasks.tasks import refuse_files

@@ -24,10 +24,10 @@ from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
 from cogniload_gen.checks import check_integer
 from cogniload_gen.grid import language_of
 from cogniload_gen.tables import table_writer
-from lm_eval_tasks.caps import CapReached
 from lm_eval_tasks.evaluation import Evaluation
-from lm_eval_tasks.resume import Key
+from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.runner import Asking
+from lm_eval_tasks.spending_caps import CapReached
 from lm_eval_tasks.status import each_warning_once
 
 TASK, PUZZLES = "cogniload", Path("puzzles") / "gate.parquet"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from cogniload_analysis.compare.paired import Difference, compare_means
 from cogniload_analysis.compare.why import FAILED, SOLVED, compare_changes, count_repeats
-from cogniload_analysis.samples.runs import say_repeats
+from cogniload_analysis.samples.copies import say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin

@@ -15,8 +15,9 @@ from cogniload_analysis.adaptive.design import Puzzle
 from cogniload_analysis.adaptive.task import AdaptiveTask, tell
 from cogniload_gen.budget import Share, prompt_counter
 from cogniload_gen.task_puzzles import EACH
+from lm_eval_tasks.answers_file import Answers
 from lm_eval_tasks.lm_eval_private import read_task
-from lm_eval_tasks.resume import Answers, Key
+from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.tasks import TASKS, yaml_of
 
 
