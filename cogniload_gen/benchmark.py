@@ -160,13 +160,13 @@ class Score:
         return self.outcome.correct
 
 
-ENOUGH_READ, ENOUGH_SHARE = 20, 0.1
+_ENOUGH_READ, _ENOUGH_SHARE = 20, 0.1
 """How many of a model's responses must have been read, and which share, to say where they break."""
 
 
 def enough_read(read: int, responses: int) -> bool:
     """Return whether enough of a model's responses were read to say where its reasoning breaks."""
-    return read >= ENOUGH_READ and read >= ENOUGH_SHARE * responses
+    return read >= _ENOUGH_READ and read >= _ENOUGH_SHARE * responses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

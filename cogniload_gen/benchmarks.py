@@ -17,7 +17,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""
 
 
-LEAST_MARGIN = 0.5
+_LEAST_MARGIN = 0.5
 """How clear a first error must be at least, in points of the story."""
 
 
@@ -105,12 +105,12 @@ def score(
         >>> score(f"In the end it is {row['answer']}.", row).explanation
         'the last sentence gives orange'
     """
-    check_response(reasoning)
+    _check_response(reasoning)
     check_known(counts, (*Counts.__annotations__, "finish_reason", "reasoning"), "score")
     for name, count in counts.items():
         if not isinstance(count, Real | None) or (count is not None and count < 0):
             raise ValueError(f"{name} must be a number of tokens, got {brief(count)}")
-    apart = split(check_response(response))
+    apart = split(_check_response(response))
     if kind_of(finish_reason) == "cut":  # what was used is all that there was
         used = counts.get("prompt_tokens"), counts.get("response_tokens")
         counts["context_budget"] = sum(count or 0 for count in used)
@@ -141,9 +141,9 @@ def read_steps(
         >>> steps.read, steps.first_error, steps.coverage
         (True, None, 1.0)
     """
-    if margin is not None and not (isinstance(margin, Real) and margin >= LEAST_MARGIN):
-        raise ValueError(f"margin must be a number of {LEAST_MARGIN} or more, got {brief(margin)}")
-    text = whole(check_response(response), check_response(reasoning))
+    if margin is not None and not (isinstance(margin, Real) and margin >= _LEAST_MARGIN):
+        raise ValueError(f"margin must be a number of {_LEAST_MARGIN} or more, got {brief(margin)}")
+    text = whole(_check_response(response), _check_response(reasoning))
     collects = gc.isenabled()
     gc.disable()  # a long text has many words, and to look for garbage among them is not linear
     try:
@@ -153,7 +153,7 @@ def read_steps(
             gc.enable()
 
 
-def check_response(response: str | None) -> str:
+def _check_response(response: str | None) -> str:
     """Return a response's text, which None lacks; ValueError if it is something else."""
     if not isinstance(response, str | None):
         raise ValueError(f"a response must be a text, got {brief(response)}")

@@ -15,7 +15,7 @@ SMALLEST_BUDGET = 1024
 STOP_MARGIN = 20
 """A response that ends so few tokens before the budget was cut off."""
 
-STEPS, LARGEST_STEP = 32, 1024
+_STEPS, _LARGEST_STEP = 32, 1024
 """Our tasks' response limits are multiples of 1/32 of the budget: a run has at most 32 of them.
 
 A larger budget than the paper's is for longer prompts: there they are multiples of 1,024 tokens.
@@ -24,7 +24,7 @@ A larger budget than the paper's is for longer prompts: there they are multiples
 
 def step_of(context_budget: int) -> int:
     """Return the tokens that our tasks' response limits are multiples of."""
-    return min(context_budget // STEPS, LARGEST_STEP)
+    return min(context_budget // _STEPS, _LARGEST_STEP)
 
 
 def response_limit(prompt_tokens: int, context_budget: int) -> int:

@@ -30,14 +30,16 @@ class Told(NamedTuple):
 # --- the words by which a response denies, doubts or takes back what it says, in lowercase
 
 LISTS = read_words("cogniload_gen", "claims")
-NEGATION, DENIAL, DOUBT, CONDITION = (
+_NEGATION, DENIAL, _DOUBT, CONDITION = (
     "|".join(LISTS[name]) for name in ("negation", "denial", "doubt", "condition")
 )
 
 TALK = frozenset(LISTS["talk"]["words"].split())
 """The words of a passage that tells no value and takes none back, besides those of the puzzle."""
 
-HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]")
+HEDGE = re.compile(
+    rf"(?<![\w-])(?:{_NEGATION}|{DENIAL}|{_DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]"
+)
 """What makes a statement less than a plain one."""
 
 # --- what blind strategies are worth in the rewards of steps

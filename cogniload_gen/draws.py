@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 # numpy takes arrays faster than numbers
-ONE, HALF, GOLDEN, FIRST_FACTOR, SECOND_FACTOR, FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = map(
+_ONE, HALF, GOLDEN, _FIRST_FACTOR, _SECOND_FACTOR, _FIRST_SHIFT, _SECOND_SHIFT, _LAST_SHIFT = map(
     partial(np.array, dtype=np.uint64),
     (1, 32, 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 30, 27, 31),
 )
@@ -36,12 +36,12 @@ def address_key(*address: str | float | tuple[str, Any]) -> int:
 def child(key: Key, number: np.ndarray | int) -> np.ndarray:
     """Return the keys of the children `number` (integers >= 0) of `key` (uint64), broadcast."""
     with np.errstate(over="ignore"):  # the arithmetic is modulo 2**64
-        z = key + (np.asarray(number, np.uint64) + ONE) * GOLDEN
-        z ^= z >> FIRST_SHIFT
-        z *= FIRST_FACTOR
-        z ^= z >> SECOND_SHIFT
-        z *= SECOND_FACTOR
-        z ^= z >> LAST_SHIFT
+        z = key + (np.asarray(number, np.uint64) + _ONE) * GOLDEN
+        z ^= z >> _FIRST_SHIFT
+        z *= _FIRST_FACTOR
+        z ^= z >> _SECOND_SHIFT
+        z *= _SECOND_FACTOR
+        z ^= z >> _LAST_SHIFT
         return z
 
 

@@ -165,7 +165,7 @@ def read_words(package: str, name: str) -> dict[str, Any]:
 
 # --- Shown -----------------------------------------------------------------------------------
 
-LONGEST_MESSAGE = 1000
+_LONGEST_MESSAGE = 1000
 """Characters of a message on the terminal."""
 
 
@@ -191,7 +191,7 @@ def one_line(text: str) -> str:
         'two lines'
     """
     line = show_controls(" ".join(text.split()))
-    if len(line) <= LONGEST_MESSAGE:
+    if len(line) <= _LONGEST_MESSAGE:
         return line
-    half = LONGEST_MESSAGE // 2
+    half = _LONGEST_MESSAGE // 2
     return f"{line[:half]} ... {line[-half:]}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ENGLISH = "en"
 ORIGINAL = "original"
-IN_LANGUAGE = re.compile(r"~language=([a-z]+)$|-s\d+-([a-z]{2,3})-")
+_IN_LANGUAGE = re.compile(r"~language=([a-z]+)$|-s\d+-([a-z]{2,3})-")
 """The language in an id: that of a twin, or that of the puzzle."""
 
 SPLITS = ("train", "validation", "test")
@@ -100,7 +100,7 @@ def language_of(id: str) -> str:
         >>> language_of("cogniload-v1-test-s42-de-d1-N20-rho5-0")
         'de'
     """
-    match = IN_LANGUAGE.search(id)
+    match = _IN_LANGUAGE.search(id)
     return ENGLISH if match is None else match[match.lastindex or 0]
 
 
@@ -148,7 +148,7 @@ def short(value: float | str) -> str:
 
 # --- Rows ------------------------------------------------------------------------------------
 
-LARGEST_BLOCK = 1024
+_LARGEST_BLOCK = 1024
 """Rows that a reader of single rows has made at once, at most.
 
 It begins with one, as the next that it asks for may be anywhere.
@@ -195,7 +195,7 @@ class Source:
             stop = min(start + size, len(self.selection))
             for table in self.tables(start, stop):
                 yield from table.to_pylist()
-            start, size = stop, min(8 * size, LARGEST_BLOCK)
+            start, size = stop, min(8 * size, _LARGEST_BLOCK)
 
 
 def whole_table(

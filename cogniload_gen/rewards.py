@@ -17,7 +17,7 @@ from cogniload_gen.grid import ENGLISH, language_of
 
 __all__ = ["TRACKING_INSTRUCTION", "answer_reward", "answer_score", "step_reward", "step_score"]
 
-Completion = Any
+_Completion = Any
 """What a trainer passes for a response: a text, a list of messages, or a model that is alike."""
 
 
@@ -25,7 +25,7 @@ OWN = ("puzzle", "poi", "category", "suite")
 """Columns that rows of our puzzles fill, and those of other tasks in one training set do not."""
 
 END = re.compile(r"(?:<\|\w+\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>)$")
-LONGEST_END = 40
+_LONGEST_END = 40
 """The marks with which models end, where a trainer does not leave them out, in characters."""
 
 
@@ -35,7 +35,7 @@ def answer_score(response: str, row: Mapping[str, Any], reasoning: str | None = 
     Raises ValueError for a row that is no puzzle, and for a puzzle in another language than
     English, in which hedges and denials would not be recognised.
     """
-    return _benchmark_of(row).reward_answer(split(without_end(response)).response, row)
+    return _benchmark_of(row).reward_answer(split(_without_end(response)).response, row)
 
 
 def step_score(response: str, row: Mapping[str, Any], reasoning: str | None = None) -> float:
@@ -43,10 +43,10 @@ def step_score(response: str, row: Mapping[str, Any], reasoning: str | None = No
 
     Raises ValueError as `answer_score` does.
     """
-    return _benchmark_of(row).reward_steps(without_end(whole(response, reasoning)), row)
+    return _benchmark_of(row).reward_steps(_without_end(whole(response, reasoning)), row)
 
 
-def answer_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+def answer_reward(completions: Sequence[_Completion], **columns: Any) -> list[float | None]:
     """Return the answer reward of each completion, for TRL's `reward_funcs`.
 
     A completion is a text or a list of messages, and `columns` are those of its row. The reward is
@@ -62,7 +62,7 @@ def answer_reward(completions: Sequence[Completion], **columns: Any) -> list[flo
     return _rewards(answer_score, completions, columns)
 
 
-def step_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+def step_reward(completions: Sequence[_Completion], **columns: Any) -> list[float | None]:
     """Return the step reward of each completion, for TRL's `reward_funcs`.
 
     A completion is a text or a list of messages, whose reasoning may stand in a field of its own.
@@ -79,7 +79,7 @@ def _benchmark_of(row: Mapping[str, Any]) -> Benchmark:
 
 
 def _rewards(
-    score: Callable[..., float], completions: Sequence[Completion], columns: Mapping[str, Any]
+    score: Callable[..., float], completions: Sequence[_Completion], columns: Mapping[str, Any]
 ) -> list[float | None]:
     own = [name for name in OWN if name in columns]
     if not own:
@@ -99,7 +99,7 @@ def _rewards(
     ]
 
 
-def without_end(response: str) -> str:
+def _without_end(response: str) -> str:
     """Return a response without the marks at its end.
 
     Examples:
@@ -107,14 +107,14 @@ def without_end(response: str) -> str:
         'It is red.'
     """
     end = len(response.rstrip())
-    while mark := END.search(response, max(0, end - LONGEST_END), end):
+    while mark := END.search(response, max(0, end - _LONGEST_END), end):
         end = mark.start()
         while end and response[end - 1].isspace():
             end -= 1
     return response[:end]
 
 
-def told(completion: Completion) -> tuple[str, str | None]:
+def told(completion: _Completion) -> tuple[str, str | None]:
     """Return what a model wrote, and its reasoning, from a text or the assistant's messages.
 
     Examples:

@@ -41,7 +41,7 @@ from cogniload_gen.tables import table_writer
 
 # --- Configurations --------------------------------------------------------------------------
 
-LONGEST_NAME = 120
+_LONGEST_NAME = 120
 """Characters of a configuration's name, which is a folder's too."""
 
 
@@ -76,7 +76,7 @@ class Configuration:
                 parts.append(name + "_".join(map(short, shown)))
         name = re.sub(r"[^\w.-]", "_", "-".join(parts))
         short_name = f"{parts[0]}-{address_key(*values.items()):016x}"
-        return name if len(name) <= LONGEST_NAME else short_name
+        return name if len(name) <= _LONGEST_NAME else short_name
 
     @property
     def schema(self) -> pa.Schema:
@@ -154,7 +154,7 @@ def merge(published: list[Configuration], new: Configuration) -> list[Configurat
 ROWS_PER_FILE = 10_000
 """Of the paper's grid, 190 MB of text in a file of 28 MB, made in some 3 s."""
 
-INSTALLED = {"release": __version__, "pyarrow": pa.__version__}
+_INSTALLED = {"release": __version__, "pyarrow": pa.__version__}
 """The versions that, with the parameters, decide the files' bytes."""
 
 MANIFEST = "manifest.json"
@@ -195,7 +195,7 @@ class PuzzleFiles:
     def header(self) -> dict[str, Any]:
         """What the manifest says of all files together, and all that decides their bytes."""
         rows = {"rows": len(self.grid), "rows_per_file": self.rows_per_file}
-        return {**self.configuration.entry(), **rows, **INSTALLED}
+        return {**self.configuration.entry(), **rows, **_INSTALLED}
 
     def make(self, number: int) -> int:
         """Make a file, unless it is there, and return how many rows it has.
@@ -215,7 +215,7 @@ class PuzzleFiles:
         there = [name for name in self.names if (self.folder / name).exists()]
         if len(there) == len(self):
             digests = {name: digest(self.folder / name) for name in there}
-            write_manifest(self.folder, self.header | {"sha256": digests})
+            _write_manifest(self.folder, self.header | {"sha256": digests})
         return len(there)
 
 
@@ -239,7 +239,7 @@ def puzzle_files(
     files = PuzzleFiles(folder, configuration_of(dataset, **parameters), rows)
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / MANIFEST).exists():
-        write_manifest(folder, files.header)
+        _write_manifest(folder, files.header)
     held = read_manifest(folder)
     held |= held["parameters"]
     for name, value in (files.configuration.parameters | files.header).items():
@@ -262,7 +262,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write what a folder's manifest says."""
     with whole_file(folder / MANIFEST, force=True) as temporary:
         temporary.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")

@@ -63,7 +63,7 @@ def _write_row_groups(writer: pq.ParquetWriter, table: pa.Table) -> None:
 
 # --- Read row by row -------------------------------------------------------------------------
 
-BATCH_ROWS = 256
+_BATCH_ROWS = 256
 """Rows that are read at once."""
 
 
@@ -93,13 +93,13 @@ def read_rows(
     if path.suffix == ".parquet":
         with reading(path), pq.ParquetFile(path) as file:
             names = [name for name in file.schema_arrow.names if name in (columns or [name])]
-            batches = file.iter_batches(BATCH_ROWS, columns=names)
+            batches = file.iter_batches(_BATCH_ROWS, columns=names)
             rows = (row for batch in batches for row in batch.to_pylist())
             yield from ((f"{path} row {number}", row) for number, row in enumerate(rows))
     elif path.suffix == ".csv":
         import pandas as pd
 
-        kinds: Any = {"dtype": str, "keep_default_na": False, "chunksize": BATCH_ROWS}
+        kinds: Any = {"dtype": str, "keep_default_na": False, "chunksize": _BATCH_ROWS}
         with reading(path), pd.read_csv(path, **kinds) as chunks:
             rows = (row for chunk in chunks for row in chunk.to_dict("records"))
             yield from ((f"{path} row {number}", row) for number, row in enumerate(rows))

@@ -16,10 +16,10 @@ Tokenizer = str | PathLike[str] | Callable[[str], float | Sized] | None
 """A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or
 None for the estimate."""
 
-REPEATS = 12
-"""A text is counted as the difference between REPEATS + 1 copies of it in a row and one copy. That
+_REPEATS = 12
+"""A text is counted as the difference between _REPEATS + 1 copies of it in a row and one copy. That
 leaves out what stands at the start of a text alone, and a callable that rounds, such as
-`len(text) // 4`, comes out to 1/12 of a token, without bias since REPEATS + 1 is a prime."""
+`len(text) // 4`, comes out to 1/12 of a token, without bias since _REPEATS + 1 is a prime."""
 
 KINDS = bytes(
     ord("a" if chr(byte).isalpha() or byte > 127 else " " if chr(byte).isspace() else ".")
@@ -27,9 +27,9 @@ KINDS = bytes(
 )
 """What a byte of UTF-8 is part of: a word, white space or, alone, a digit or another sign."""
 
-LONG = b"a" * 13
+_LONG = b"a" * 13
 
-HAN = [bytes([byte]) for byte in range(0xE4, 0xEA)]
+_HAN = [bytes([byte]) for byte in range(0xE4, 0xEA)]
 """The first bytes of Chinese characters in UTF-8; no later byte of a character has these values."""
 
 
@@ -47,8 +47,8 @@ def estimate(text: str) -> int:
     kinds = encoded.translate(KINDS)
     letters = np.frombuffer(kinds, np.uint8) == ord("a")
     words = np.count_nonzero(letters[1:] > letters[:-1])  # where one begins
-    han = 0 if text.isascii() else sum(map(encoded.count, HAN))
-    return int(words) + kinds.count(b".") + kinds.count(LONG) + 3 * han // 4
+    han = 0 if text.isascii() else sum(map(encoded.count, _HAN))
+    return int(words) + kinds.count(b".") + kinds.count(_LONG) + 3 * han // 4
 
 
 TokenCounter = Callable[[Sequence[str]], np.ndarray]
@@ -94,8 +94,8 @@ def _remembering(tokenizer: Tokenizer) -> TokenCounter:
     def count(texts: Sequence[str]) -> np.ndarray:
         new = list(dict.fromkeys(text for text in texts if text not in known))
         if new:
-            many = lengths([text * (REPEATS + 1) for text in new])
-            counts = np.subtract(many, lengths(new)) / REPEATS
+            many = lengths([text * (_REPEATS + 1) for text in new])
+            counts = np.subtract(many, lengths(new)) / _REPEATS
             if counts.min() < 0:
                 longer = brief(new[int(counts.argmin())])
                 raise ValueError(f"{name} counts fewer tokens in a longer text, copies of {longer}")

@@ -86,7 +86,7 @@ def uncut(scores: list[SampleScore]) -> dict[str, float]:
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
-    return with_ends(vars(Fitted(frame_of(scores)).projections))
+    return _with_ends(vars(Fitted(frame_of(scores)).projections))
 
 
 @run_metric
@@ -125,7 +125,7 @@ def estimate(**until: Any) -> scorers.Metric:
         tell(design, answers)
         described = design.describe()
         for goal, (least, most) in design.extents.items():
-            ends = with_ends({goal: getattr(described, goal)})
+            ends = _with_ends({goal: getattr(described, goal)})
             found |= {
                 n: min(max(end, least), most) for n, end in ends.items() if not math.isnan(end)
             }
@@ -134,7 +134,7 @@ def estimate(**until: Any) -> scorers.Metric:
     return estimated
 
 
-def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
+def _with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
     """Return estimates by name, with the ends of their intervals; NaN for what there is not."""
     return {
         name + end: float(getattr(estimate, field))

@@ -51,7 +51,7 @@ def encode(model: LM, text: str, **special_tokens: bool) -> list[int]:
     return model.tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
-def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | None:
+def _count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | None:
     """Return the tokens of a prompt as the backend will encode it; None without a tokenizer.
 
     `prompt` is text, or the messages of a chat that the model's server will render.
@@ -71,7 +71,7 @@ def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | No
     return len(encode(model, rendered, add_special_tokens=False))
 
 
-def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
+def _estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
     """Return the tokens of a prompt by its words: within a quarter for both benchmarks' puzzles."""
     if isinstance(prompt, str):
         return estimate(prompt)
@@ -86,8 +86,8 @@ def share_budget(model: LM | None, request: Instance) -> Share:
     if isinstance(model, AnsweringModel) and (record := model.answers.get(Key.of(request, 0))):
         return Share(*record["share"])
     prompt, generation = request.arguments
-    counted = count_prompt_tokens(model, prompt)
-    prompt_tokens = estimate_prompt_tokens(prompt) if counted is None else counted
+    counted = _count_prompt_tokens(model, prompt)
+    prompt_tokens = _estimate_prompt_tokens(prompt) if counted is None else counted
     limit = response_limit(prompt_tokens, request.doc["context_budget"])
     limits = [int(generation[name]) for name in LIMITS if name in generation]
     return Share(prompt_tokens, min([limit, *limits]), counted is not None)
@@ -120,7 +120,7 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
         )
 
 
-def check_prompt_read(task: str, share: Share, read: int | None) -> bool:
+def _check_prompt_read(task: str, share: Share, read: int | None) -> bool:
     """Return whether a server read about as many tokens as a prompt has; warn if it cuts prompts.
 
     ValueError if the prompt's tokens are counted by the model's tokenizer, and no estimate.
@@ -295,7 +295,7 @@ class SharedBudgetTask(ConfigurableTask):
         doc, said = request.doc, said_of(response)
         share = self._shares[doc["id"]]
         if self._reads_prompts:
-            self._reads_prompts = check_prompt_read(self.config.task, share, said.prompt_tokens)
+            self._reads_prompts = _check_prompt_read(self.config.task, share, said.prompt_tokens)
         counted = replace(said, response_tokens=self._count(response, share.counted))
         sample = Sample.from_answer(self._whole(doc, response), doc | counted.facts(share))
         return sample.record() | {

@@ -1,7 +1,7 @@
 """What a run is: what decides its scores, as run.json records it and as `==` compares it.
 
 A command goes on with a run, or merges it, only if it is the same. What says where and how fast it
-runs (FREE) may change.
+runs (_FREE) may change.
 """
 
 import json
@@ -31,7 +31,7 @@ WHAT = (
 )
 """lm-eval's arguments that decide the scores."""
 
-FREE = (
+_FREE = (
     *("base_url", "num_concurrent", "max_retries", "timeout", "verify_certificate", "ca_cert_path"),
     *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
     *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager", "include_path"),
@@ -45,7 +45,7 @@ ASKED = (
 """The arguments by which a run's model is asked again, about other puzzles."""
 
 HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:[/\"',]|$)"
-UNTRUSTED = {
+_UNTRUSTED = {
     "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation=.*/",
     "a server elsewhere, which would get your key": f"://(?!{HERE})",
 }
@@ -59,7 +59,7 @@ _BRIEF.maxstring = _BRIEF.maxother = 60
 class Run:
     """What run.json holds.
 
-    `what` decides the scores: the arguments WHAT without FREE, our `until`, and the versions.
+    `what` decides the scores: the arguments WHAT without _FREE, our `until`, and the versions.
     `model` are facts of the model, known once it was loaded; `free` are the arguments that may
     change; `about` is when it began and on what; `total` counts the puzzles, unless a design does.
     """
@@ -73,7 +73,7 @@ class Run:
     @classmethod
     def of(cls, config: EvaluatorConfig, until: Mapping[str, Any] | None) -> "Run":
         """Return the run of lm-eval's configuration, without keys."""
-        given = {name: getattr(config, name) for name in (*WHAT, *FREE) if hasattr(config, name)}
+        given = {name: getattr(config, name) for name in (*WHAT, *_FREE) if hasattr(config, name)}
         model_args = given["model_args"] = given["model_args"] or {}
         # lm-eval has mixed the model's arguments into the metadata
         given["metadata"] = {n: v for n, v in given["metadata"].items() if model_args.get(n) != v}
@@ -81,8 +81,8 @@ class Run:
         given["tasks"] = [name for task in tasks for name in str(task).split(",")]
         given = _plain(without_keys(given))
         model_args = given["model_args"]
-        free = {name: given.pop(name) for name in FREE if name in given}
-        free["model_args"] = {name: model_args.pop(name) for name in FREE if name in model_args}
+        free = {name: given.pop(name) for name in _FREE if name in given}
+        free["model_args"] = {name: model_args.pop(name) for name in _FREE if name in model_args}
         generators = {one.name: one.version for one in benchmarks.BENCHMARKS}
         versions = {"generator": generators, "lm_eval": version("lm_eval")}
         return cls(given | {"until": until, "versions": versions}, free=free)
@@ -120,9 +120,9 @@ class Run:
         return {name: held[name] for name in ASKED if held.get(name)}
 
     def refuse_untrusted(self, folder: Path) -> None:
-        """Raise ValueError if the arguments of its model, read from a folder, are UNTRUSTED."""
+        """Raise ValueError if the arguments of its model, read from a folder, are _UNTRUSTED."""
         for text in _texts("", self.model_args):
-            for what, pattern in UNTRUSTED.items():
+            for what, pattern in _UNTRUSTED.items():
                 # clients of HTTP drop tabs and line breaks within a URL
                 if re.search(pattern, re.sub(r"[\n\r\t]", "", text)):
                     raise ValueError(

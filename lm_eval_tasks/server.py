@@ -83,12 +83,12 @@ def _asked_wait(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-GiveUp = Callable[[Instance, str], object]
+_GiveUp = Callable[[Instance, str], object]
 """Is told of a request that gets no answer, and why; the others are asked."""
 
 
 def fill_every_slot(
-    model: LM, stopped: Callable[[], bool], give_up: GiveUp = lambda *_: None
+    model: LM, stopped: Callable[[], bool], give_up: _GiveUp = lambda *_: None
 ) -> None:
     """Have an API model send all requests of a run together, as many as it may at a time.
 
@@ -110,7 +110,7 @@ def fill_every_slot(
 
 
 async def _answer_together(
-    model: TemplateAPI, asked: Sequence[Instance], stopped: Callable[[], bool], give_up: GiveUp
+    model: TemplateAPI, asked: Sequence[Instance], stopped: Callable[[], bool], give_up: _GiveUp
 ) -> list[str | None]:
     """Return the responses to all requests; lm-eval's cache hook is told of each as it comes.
 

@@ -15,7 +15,7 @@ from lm_eval_tasks.answers_file import Answers
 from lm_eval_tasks.resume import Run
 from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
 
-ADVICE = "Custom kwargs can be passed to `--metadata`"
+_ADVICE = "Custom kwargs can be passed to `--metadata`"
 """lm-eval says it of every task like ours that is given none."""
 
 
@@ -29,7 +29,7 @@ class _Once(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         message = one_line(record.getMessage())
-        if message not in self._seen and ADVICE not in message:
+        if message not in self._seen and _ADVICE not in message:
             self._seen.add(message)
             tqdm.write(f"{record.levelname.lower()}: {message}", file=self._stream)
 

@@ -18,10 +18,10 @@ from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.lm_eval_private import read_levels
 from lm_eval_tasks.runner import Results
 
-BUDGETS = ("tokens", "toks", "budget")
+_BUDGETS = ("tokens", "toks", "budget")
 """How the names of settings end that limit tokens."""
 
-LENIENT, OVERRUN, SURPRISE = 1.25, 0.05, 0.05
+_LENIENT, _OVERRUN, SURPRISE = 1.25, 0.05, 0.05
 """A budget is not obeyed if more than this share of the responses exceeds it by a quarter, and a
 setting makes no known difference if the tokens' paired t test has a larger p."""
 
@@ -64,9 +64,9 @@ def _say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:
         tokens = f"{np.mean(known):,.0f} tokens a response" if known else "tokens not counted"
         lines.append(f"{name}={level}: {len(answers):,} answers, {right}{tokens}")
         over: list[bool] = []
-        if level.isdecimal() and name.endswith(BUDGETS):
-            over = [_spent(name, record) > LENIENT * int(level) for record in answers.values()]
-        if over and np.mean(over) > OVERRUN:
+        if level.isdecimal() and name.endswith(_BUDGETS):
+            over = [_spent(name, record) > _LENIENT * int(level) for record in answers.values()]
+        if over and np.mean(over) > _OVERRUN:
             lines.append(f"note: {sum(over)} of {len(over)} responses overrun {name}={level}")
     ends = spent[0], spent[-1]
     both = [key for key in ends[0] if all(of.get(key) for of in ends)]

@@ -16,7 +16,7 @@ from cogniload_gen.checks import how_to_install
 TASKS = Path(str(files("lm_eval_tasks")))
 """The folder to give to lm-eval's --include_path."""
 
-ALIKE = 0.75
+_ALIKE = 0.75
 """How similar a name must be to one of ours, as difflib counts it, to be a misspelling of it."""
 
 TURNS = "cogniload_turns"
@@ -26,7 +26,7 @@ TURNS = "cogniload_turns"
 # --- names ----------------------------------------------------------------------------------------
 
 
-def our_tasks() -> list[str]:
+def _our_tasks() -> list[str]:
     """Return the names of our own tasks and groups."""
     return sorted({*_files_by_name("task", TASKS), *_files_by_name("group", TASKS)})
 
@@ -50,7 +50,7 @@ def refuse_files(names: Iterable[str], include_path: str | None = None) -> None:
     """Raise ValueError for a task that is a file, as its code runs, unless below `include_path`."""
     trusted = Path(include_path).resolve() if include_path else None
     for name in (part.strip() for listed in names for part in listed.split(",")):
-        is_file = name not in our_tasks() and (name.endswith(".yaml") or Path(name).exists())
+        is_file = name not in _our_tasks() and (name.endswith(".yaml") or Path(name).exists())
         if is_file and not (trusted and Path(name).resolve().is_relative_to(trusted)):
             raise ValueError(
                 f"the task {brief(name)} is a file of the run's own, which is not loaded: give its "
@@ -60,13 +60,13 @@ def refuse_files(names: Iterable[str], include_path: str | None = None) -> None:
 
 def refuse_misspelt(names: Iterable[str]) -> None:
     """Raise ValueError, with a suggestion, for a name that is nearly one of ours, and none."""
-    ours = our_tasks()
+    ours = _our_tasks()
     for name in names:
         if name == TURNS:
             raise ValueError(f"lm-eval runs no conversations: inspect eval cogniload/{TURNS}")
         if name in ours or re.search(r"[*?\[/]|\.yaml$", name):  # a pattern, or a file
             continue
-        near = get_close_matches(name[:200], ours, n=3, cutoff=ALIKE)
+        near = get_close_matches(name[:200], ours, n=3, cutoff=_ALIKE)
         if near:
             raise ValueError(f"there is no task {name!r}: did you mean {' or '.join(near)}?")
 

@@ -27,7 +27,7 @@ REFUSED = (
 IMPLIED = "config", "func", "log_samples", "verbosity"
 """lm-eval's arguments that decide nothing here."""
 
-CHOSEN = {"tasks", "metadata", "limit", "samples", "output_path", "shard", "anew", *DESIGN}
+_CHOSEN = {"tasks", "metadata", "limit", "samples", "output_path", "shard", "anew", *DESIGN}
 """Settings that choose puzzles, or where the answers are: not of a model."""
 
 
@@ -54,7 +54,7 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
     for recorded arguments that can't be trusted, and for words that choose puzzles.
     """
     given = _parse(others)
-    if unused := sorted(given.keys() & CHOSEN):
+    if unused := sorted(given.keys() & _CHOSEN):
         raise ValueError(f"--{unused[0]} is not taken: the command chooses the puzzles")
     settings = _with_file(given)
     begun = None if "config" in given else Run.read(run.parent if run.is_file() else run)
@@ -66,7 +66,7 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
     if begun is not None and "model_args" not in settings:
         begun.refuse_untrusted(run)
     recorded = begun.recorded_settings() if begun else {"model": "hf"}
-    kept = {name: value for name, value in settings.items() if name not in CHOSEN}
+    kept = {name: value for name, value in settings.items() if name not in _CHOSEN}
     return Evaluation(**recorded | kept)
 
 

@@ -59,13 +59,13 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
         return vf.ProgramResult(0, "", "")
 
 
-class PuzzleEnvConfig(vf.SingleAgentEnvConfig):
+class _PuzzleEnvConfig(vf.SingleAgentEnvConfig):
     """One seat, whose program runs where verifiers does."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class PuzzleEnv(vf.Env[PuzzleEnvConfig]):
+class PuzzleEnv(vf.Env[_PuzzleEnvConfig]):
     """One model, one puzzle."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:

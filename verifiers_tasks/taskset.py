@@ -19,7 +19,7 @@ from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 
 
-def read_values(argument: Any) -> Any:
+def _read_values(argument: Any) -> Any:
     """Return a knob's values as a list; a command line gives texts, and some are numbers."""
     if argument is None:
         return None
@@ -27,10 +27,10 @@ def read_values(argument: Any) -> Any:
     return [yaml.safe_load(value) if isinstance(value, str) else value for value in values]
 
 
-Values = Annotated[list[Any] | None, BeforeValidator(read_values)]
+Values = Annotated[list[Any] | None, BeforeValidator(_read_values)]
 
 
-class SharedConfig(vf.TasksetConfig):
+class _SharedConfig(vf.TasksetConfig):
     """What tasks are made of, besides the knobs; a knob that is not given is the paper's."""
 
     benchmark: str = "cogniload"
@@ -57,7 +57,7 @@ class SharedConfig(vf.TasksetConfig):
     """Whether to add to each prompt how steps are read, for the step reward."""
 
     @model_validator(mode="after")
-    def check(self) -> "SharedConfig":
+    def check(self) -> "_SharedConfig":
         """Refuse a wrong value in one line that names it."""
         budgets.check_context_budget(self.context_budget)
         check_choice("history", self.history, conversations.HISTORIES)
@@ -84,12 +84,12 @@ class SharedConfig(vf.TasksetConfig):
 KNOBS = {knob.name: knob.meaning for benchmark in benchmarks.BENCHMARKS for knob in benchmark.knobs}
 """What the knobs of all benchmarks set, by their names."""
 
-FIELDS: Any = {name: (Values, Field(None, description=meaning)) for name, meaning in KNOBS.items()}
+_FIELDS: Any = {name: (Values, Field(None, description=meaning)) for name, meaning in KNOBS.items()}
 
-PuzzleConfig = create_model("PuzzleConfig", __base__=SharedConfig, __module__=__name__, **FIELDS)
+PuzzleConfig = create_model("PuzzleConfig", __base__=_SharedConfig, __module__=__name__, **_FIELDS)
 
 
-class PuzzleData(vf.TaskData):
+class _PuzzleData(vf.TaskData):
     """A puzzle: its columns but the prompt, and the tokens that the prompt leaves its response."""
 
     row: dict[str, Any]
@@ -98,7 +98,7 @@ class PuzzleData(vf.TaskData):
     response_limit: int
 
 
-class PuzzleTask(vf.Task[PuzzleData]):
+class PuzzleTask(vf.Task[_PuzzleData]):
     """A puzzle with its gold answer, rewards and metrics."""
 
     @property
@@ -109,7 +109,7 @@ class PuzzleTask(vf.Task[PuzzleData]):
     @property
     def row(self) -> dict[str, Any]:
         """The puzzle as `load_dataset` gives it."""
-        return self.data.row | {"puzzle": self.data.prompt.removesuffix(TRACKING)}
+        return self.data.row | {"puzzle": self.data.prompt.removesuffix(_TRACKING)}
 
     @vf.reward(weight=1.0)
     async def answer(self, trace: vf.Trace) -> float:
@@ -119,10 +119,10 @@ class PuzzleTask(vf.Task[PuzzleData]):
         """
         if "turns" in self.row:
             turns = self.row["turns"]
-            replies = [*responses_of(trace), *len(turns) * [""]]  # one that never came is empty
+            replies = [*_responses_of(trace), *len(turns) * [""]]  # one that never came is empty
             pairs = zip(replies, turns, strict=False)
             return fmean(answer_score(reply, self.row | turn) for reply, turn in pairs)
-        return answer_score(response_of(trace), self.row)
+        return answer_score(_response_of(trace), self.row)
 
     @vf.reward(weight=0.0)
     async def steps(self, trace: vf.Trace) -> float:
@@ -131,9 +131,9 @@ class PuzzleTask(vf.Task[PuzzleData]):
         Of a conversation it is the share of its turns before the first wrong one.
         """
         if "turns" in self.row:
-            right = conversations.score_replies(self.row, responses_of(trace))["right"]
+            right = conversations.score_replies(self.row, _responses_of(trace))["right"]
             return [*right, 0].index(0) / len(right)
-        return step_score(response_of(trace), self.row, said_of(trace).reasoning.text)
+        return step_score(_response_of(trace), self.row, said_of(trace).reasoning.text)
 
     @vf.metric
     async def outcome(self, trace: vf.Trace) -> dict[str, float]:
@@ -142,7 +142,7 @@ class PuzzleTask(vf.Task[PuzzleData]):
         Of a conversation, return the shares and counts of `conversations.measure`.
         """
         if "turns" in self.row:
-            scores = conversations.score_replies(self.row, responses_of(trace))
+            scores = conversations.score_replies(self.row, _responses_of(trace))
             trace.info["score"] = scores
             return conversations.measure(scores)
         call = trace.calls[-1] if trace.calls else None
@@ -151,7 +151,7 @@ class PuzzleTask(vf.Task[PuzzleData]):
             limit = min(limit, call.sampling.max_tokens)  # a larger one counts as the puzzle's
         share = budgets.Share(self.data.prompt_tokens, limit, self.data.counted)
         row = self.row | said_of(trace).facts(share)
-        trace.info["score"] = metrics = Sample.from_answer(response_of(trace), row).metrics
+        trace.info["score"] = metrics = Sample.from_answer(_response_of(trace), row).metrics
         outcomes: Any = benchmarks.of(self.row).outcomes
         names = ["acc", "overflow", *(kind.value for kind in outcomes if not kind.correct)]
         return {name: float(metrics[name] or 0) for name in names}
@@ -167,17 +167,17 @@ class PuzzleTask(vf.Task[PuzzleData]):
         return solved and benchmarks.score(row["answer"], row).correct
 
 
-TRACKING = f"\n\n{TRACKING_INSTRUCTION}"
+_TRACKING = f"\n\n{TRACKING_INSTRUCTION}"
 
 
-def responses_of(trace: vf.Trace) -> list[str]:
+def _responses_of(trace: vf.Trace) -> list[str]:
     """Return the responses as the model gave them: `last_reply` would strip it."""
     return [message.content or "" for message in trace.assistant_messages]
 
 
-def response_of(trace: vf.Trace) -> str:
+def _response_of(trace: vf.Trace) -> str:
     """Return the last response, "" for none."""
-    return ["", *responses_of(trace)][-1]
+    return ["", *_responses_of(trace)][-1]
 
 
 def said_of(trace: vf.Trace) -> Said:
@@ -194,7 +194,7 @@ def said_of(trace: vf.Trace) -> Said:
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
     """The puzzles of a grid; without `num_puzzles`, without end."""
 
-    def __init__(self, config: SharedConfig) -> None:
+    def __init__(self, config: _SharedConfig) -> None:
         super().__init__(config)
         self.INFINITE = config.num_puzzles is None
         self.share = budgets.prompt_counter(config.tokenizer)
@@ -208,10 +208,10 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         for puzzle in self.config.source().rows():
             how = self.config.history, self.config.keep_reasoning
             row = puzzle if k is None else conversations.make_conversation(puzzle, k, *how)
-            prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
+            prompt = row["puzzle"] + (_TRACKING if self.config.tracking else "")
             share = self.share(prompt, budget)
             budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
             columns = {name: value for name, value in row.items() if name != "puzzle"}
             about = {"id": row["id"], "name": row["id"], "prompt": prompt}
-            data = PuzzleData(row=columns, **about, **asdict(share))
+            data = _PuzzleData(row=columns, **about, **asdict(share))
             yield PuzzleTask(data, self.config.task)

@@ -29,18 +29,18 @@ from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import Pieces, arrow, gather, line_up, offsets
 
-OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
+_OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
 """The category of each value of all of them, one after the other: this order numbers the values."""
 
-FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
+_FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
 """The number of each category's first value."""
 
 
 @dataclass(frozen=True)
-class Phrases:
+class _Phrases:
     """The fragments of all texts of a language, and where the first of each kind stands.
 
-    Names stand in the order of PEOPLE, clauses in the order of OWNERS. A clause ("state",
+    Names stand in the order of PEOPLE, clauses in the order of _OWNERS. A clause ("state",
     "condition", "update") has the conjunction for the next one; as "last state" and the like, what
     follows the last one. A "line break" comes before the statements, a "reminder" before a person's
     state among them. Questions, each after a line break, are one a category and person, and then
@@ -62,7 +62,7 @@ def sentences_of(language: str) -> dict[str, Any]:
 
 
 @cache
-def environment_of(language: str) -> Any:
+def _environment_of(language: str) -> Any:
     """The environment in which the templates of a language's data file are rendered."""
     from jinja2 import Environment, StrictUndefined  # takes long, and readers of text need none
 
@@ -75,14 +75,14 @@ def environment_of(language: str) -> Any:
 @cache
 def template_of(category: str, kind: str, language: str = ENGLISH) -> Any:
     """The template of a clause of a puzzle: of a state, a condition, an update or a question."""
-    return environment_of(language).from_string(sentences_of(language)[category][kind])
+    return _environment_of(language).from_string(sentences_of(language)[category][kind])
 
 
 @cache
-def phrases(language: str = ENGLISH) -> Phrases:
+def phrases(language: str = ENGLISH) -> _Phrases:
     """Return the fragments, rendered from the templates of a language's data file."""
     templates, slot = sentences_of(language), "\0"
-    compiled = environment_of(language).from_string
+    compiled = _environment_of(language).from_string
     person = compiled(templates["person"]).render(name=slot, states=slot).split(slot)
     statement = compiled(templates["statement"])
     whole = statement.render(number=slot, conditions=slot, updates=slot)
@@ -108,13 +108,13 @@ def phrases(language: str = ENGLISH) -> Phrases:
         kinds[f"last {kind}"] = [text + close for text in texts]
     starts = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()
     words = [word for category in CATEGORIES for word in vocabulary(category, language)]
-    return Phrases(
+    return _Phrases(
         fragments=arrow([text for texts in kinds.values() for text in texts]),
         first=dict(zip(kinds, starts, strict=False)),
         number=(before_number, after_number),
         questions=arrow(questions),
         values=arrow(words),
-        attributes=arrow([f"{owner}: {word}" for owner, word in zip(OWNERS, words, strict=True)]),
+        attributes=arrow([f"{owner}: {word}" for owner, word in zip(_OWNERS, words, strict=True)]),
     )
 
 
@@ -122,21 +122,21 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
     """Return the whole prompts of puzzles of one layout, those of each part in rows of its own."""
     wording = phrases(parts[0].layout.language)
     first = parts[0].layout.question_first
-    order = (question_lines, statements) if first else (statements, question_lines)
+    order = (_question_lines, statements) if first else (statements, _question_lines)
     pieces = [
         Pieces(row, *kind(puzzles, wording))
-        for kind in (introductions, *order)
+        for kind in (_introductions, *order)
         for puzzles, row in zip(parts, rows, strict=True)
     ]
     ids, bounds = line_up(sum(map(len, rows)), pieces)
     most = int(max(np.diff(puzzles.first_statement).max() for puzzles in parts))
     # few sizes, so that they are made once
-    texts = gather(with_numbers(parts[0].layout.language, 1 << most.bit_length()), ids, bounds)
+    texts = gather(_with_numbers(parts[0].layout.language, 1 << most.bit_length()), ids, bounds)
     return pc.utf8_rtrim(texts, "\n") if first else texts
 
 
 @lru_cache(maxsize=8)
-def with_numbers(language: str, most: int) -> pa.Array:
+def _with_numbers(language: str, most: int) -> pa.Array:
     """Return the fragments of a language, and after them the numbers of up to `most` statements."""
     wording = phrases(language)
     before, after = wording.number
@@ -144,7 +144,7 @@ def with_numbers(language: str, most: int) -> pa.Array:
     return pa.concat_arrays([wording.fragments, numbers])
 
 
-def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+def _introductions(puzzles: Puzzles, wording: _Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the instruction and, one line per person, the initial state."""
     d, n, count = puzzles.initial_state.shape
     category = np.arange(d)[:, None, None]
@@ -158,9 +158,9 @@ def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.nd
     return ids.reshape(-1), np.arange(count + 1) * ids.shape[1]
 
 
-def statements(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+def statements(puzzles: Puzzles, wording: _Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbered statements, a line each, with the reminders among them."""
-    ids, ends = numbered_lines(puzzles, wording)
+    ids, ends = _numbered_lines(puzzles, wording)
     if puzzles.layout.reminder:
         every = np.arange(len(ends) - 1)
         kinds = [Pieces(every, ids, ends), reminders(puzzles, wording)]
@@ -168,7 +168,7 @@ def statements(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarr
     return ids, ends[puzzles.first_statement]
 
 
-def reminders(puzzles: Puzzles, wording: Phrases) -> Pieces:
+def reminders(puzzles: Puzzles, wording: _Phrases) -> Pieces:
     """Return lines with the PoI's state after some statements, but never after the last."""
     start, owner, every = puzzles.first_statement, puzzles.owner, puzzles.layout.reminder
     t = 1 + np.arange(start[-1]) - start[owner]
@@ -184,7 +184,7 @@ def reminders(puzzles: Puzzles, wording: Phrases) -> Pieces:
     return Pieces(row, ids.reshape(-1), np.arange(len(row) + 1) * (d + 2))
 
 
-def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+def _numbered_lines(puzzles: Puzzles, wording: _Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the statements of all puzzles, a line each."""
     made, owner, numbers = puzzles.statements, puzzles.owner, value_numbers(puzzles)
     ends = offsets(1 + made.k.astype(np.int64) + made.m)
@@ -204,7 +204,7 @@ def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.n
     return ids, ends
 
 
-def question_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+def _question_lines(puzzles: Puzzles, wording: _Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the questions, each below an empty line, and above one if it comes first."""
     width = 3 if puzzles.layout.question_first else 1
     ids = np.full((len(puzzles.poi), width), wording.first["line break"])
@@ -228,7 +228,7 @@ def arrange(values: np.ndarray, place: np.ndarray, axis: int) -> np.ndarray:
     return arranged
 
 
-def states(value: np.ndarray, wording: Phrases) -> np.ndarray:
+def states(value: np.ndarray, wording: _Phrases) -> np.ndarray:
     """Return the fragments of states, whose values (numbers) stand along the last axis."""
     ids = value + wording.first["state"]
     ids[..., -1] += wording.first["last state"] - wording.first["state"]
@@ -237,7 +237,7 @@ def states(value: np.ndarray, wording: Phrases) -> np.ndarray:
 
 def value_numbers(puzzles: Puzzles) -> np.ndarray:
     """Return the number of each value of the domains (values x d x puzzle)."""
-    return FIRST_VALUE[puzzles.categories] + puzzles.domains
+    return _FIRST_VALUE[puzzles.categories] + puzzles.domains
 
 
 # --- turn by turn
@@ -253,7 +253,7 @@ def turns_of(row: Row, k: int) -> Iterator[Turn]:
     solution, text = solve_steps(row["puzzle"]), row["puzzle"].split("\n")
     first = next(i for i, line in enumerate(text) if line.startswith("1. "))
     beginning, lines = "\n".join(text[:first]), text[first : first + len(solution.statements)]
-    question = environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
+    question = _environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
     half, planted = planted_turn(-(-len(lines) // k)), {}
     for number, start in enumerate(range(0, len(lines), k)):
         now = solution.states[min(start + k, len(lines))][solution.poi]
@@ -289,5 +289,5 @@ def sentence(person: str, state: dict[str, str]) -> str:
     """Return the sentence that gives a person's state, as at the beginning of a puzzle."""
     templates = sentences_of(ENGLISH)
     clauses = [template_of(name, "state").render(value=value) for name, value in state.items()]
-    template = environment_of(ENGLISH).from_string(templates["person"])
+    template = _environment_of(ENGLISH).from_string(templates["person"])
     return template.render(name=person, states=templates["conjunction"]["state"].join(clauses))

@@ -23,7 +23,7 @@ SENTENCE = re.compile(r"[.!?](?=[ \t])|[.!?]?[ \t]*\n+")
 LABEL = r"[^\w\n]*(?:[^\W\d_]+[^\w\n]*){{0,3}}{}\b"
 """How a sentence begins that is about a statement: up to three words, and its number."""
 
-ARTICLES = ("a", "an")
+_ARTICLES = ("a", "an")
 
 
 def cut_at_error(text: str, row: Mapping) -> list[Cut]:
@@ -129,6 +129,6 @@ def _replace(text: str, start: int, told: Told, category: str, value: str) -> st
         for each in (told.value, value)
     )
     if old != new and (found := re.search(rf"\b{old} +$", before, re.I)):
-        before = before[: found.start()] if old in ARTICLES else before
-        before += f"{new} " if new in ARTICLES else ""
+        before = before[: found.start()] if old in _ARTICLES else before
+        before += f"{new} " if new in _ARTICLES else ""
     return before + (value.capitalize() if text[start].isupper() else value) + after

@@ -49,15 +49,17 @@ Told = dict[str, str | None]
 ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
 """A lowercase line that begins with a statement's number, and what follows it."""
 
-VERDICTS = "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
-VERDICT = re.compile(
+_VERDICTS = (
+    "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
+)
+_VERDICT = re.compile(
     rf"(?:\b(?:not|never|no|neither|nor|none|nobody|without|cannot)|n'?t) "
-    rf"(?:\w+ ){{0,3}}?{VERDICTS}\w*|\b{VERDICTS}\w*\W{{1,3}}(?:no|false)\b|(?<!\n)\bno(?=[,.:;–—])"
+    rf"(?:\w+ ){{0,3}}?{_VERDICTS}\w*|\b{_VERDICTS}\w*\W{{1,3}}(?:no|false)\b|(?<!\n)\bno(?=[,.:;–—])"
 )
 """What denies that a statement applies, and says nothing of the values."""
 
-IDLE = re.compile(r"\b(?:skip\w*|irrelevant|unaffected|untouched)\b")
-DENIAL = re.compile(rf"{VERDICT.pattern}|{IDLE.pattern}")
+_IDLE = re.compile(r"\b(?:skip\w*|irrelevant|unaffected|untouched)\b")
+DENIAL = re.compile(rf"{_VERDICT.pattern}|{_IDLE.pattern}")
 """What says that a statement changes nothing."""
 
 STRANGE = re.compile(
@@ -67,13 +69,15 @@ STRANGE = re.compile(
 
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
-BREAK = re.compile(r"[.;!?](?:\s|$)|\n|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|[→⇒]|=>")
+_BREAK = re.compile(
+    r"[.;!?](?:\s|$)|\n|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|[→⇒]|=>"
+)
 """Where a sentence ends, or where its conclusion begins."""
 
 SO = re.compile(r"\b(?:so|therefore|thus|hence)\b")
 """What begins a conclusion from what a line tells."""
 
-FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
+_FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
 """What stands before a value that the PoI had."""
 
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
@@ -84,7 +88,7 @@ PLAIN = frozenset(read_table("rewards")["plain"].split()).union(
 """The words of a plain line, besides names and values."""
 
 
-class History(NamedTuple):
+class _History(NamedTuple):
     """What a response is held against.
 
     `poi` is the PoI's lowercase name, `names` the pattern of everyone's, `states` are the PoI's
@@ -104,7 +108,7 @@ class History(NamedTuple):
 
 
 @lru_cache(maxsize=128)  # a group's responses come together
-def poi_history(puzzle: str) -> History:
+def _poi_history(puzzle: str) -> _History:
     """Return the states that a response is held against; ValueError if the text is no puzzle."""
     solution = solve_steps(puzzle)
     names = "|".join(re.escape(name.lower()) for name in solution.states[0])
@@ -115,9 +119,9 @@ def poi_history(puzzle: str) -> History:
     blind = max(progress(states, always), progress(states, [states[0]] * len(states)))
     values = scoring.spellings(scoring.value_categories(solution, tuple(states[0])))
     plain = PLAIN.union(*(spelling.split() for spelling in values), names.split("|"))
-    talk = plain | known_words(puzzle)
+    talk = plain | _known_words(puzzle)
     named = re.compile(rf"\b({names})\b"), states, values, naming(values)
-    return History(solution.poi.lower(), *named, plain, talk, blind)
+    return _History(solution.poi.lower(), *named, plain, talk, blind)
 
 
 def words_of(text: str) -> set[str]:
@@ -134,13 +138,13 @@ def naming(values: Iterable[str]) -> re.Pattern:
     return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(longest_first)})" if longest_first else "(?!)")
 
 
-def start_of(text: str, place: int) -> int:
+def _start_of(text: str, place: int) -> int:
     """Return where the sentence, or the conclusion, of a place in a text begins."""
-    return max((match.end() for match in BREAK.finditer(text, 0, place)), default=0)
+    return max((match.end() for match in _BREAK.finditer(text, 0, place)), default=0)
 
 
 @lru_cache(maxsize=128)
-def known_words(puzzle: str) -> frozenset[str]:
+def _known_words(puzzle: str) -> frozenset[str]:
     """Return the words of lines that track nothing, those of a puzzle among them."""
     return TALK.union(PLAIN, words_of(puzzle.lower()))
 
@@ -155,13 +159,13 @@ def answer_reward(response: str, row: Row) -> float:
     lower = response.lower()
     forms = "|".join(map(re.escape, scoring.spellings_of(answer)))
     own = re.compile(rf"(?<![\w-])(?:{forms})(?:e?s)?(?![^\W_])")
-    rest = own.sub(" ", scoring.MARKS.sub(" ", lower[start_of(lower, score.evidence[0]) :]))
+    rest = own.sub(" ", scoring.MARKS.sub(" ", lower[_start_of(lower, score.evidence[0]) :]))
     named = "\n".join(window.text for window in windows)
     read, mentions = own.subn(" ", scoring.MARKS.sub(" ", named))
     others = {option.lower() for option in columns["options"]} - {answer}
     several = naming(others).search(f"{read}\n{rest}")
-    known = known_words(f"{row.get('puzzle', '')}\n{columns['poi']}")
-    return float(mentions > 0 and not several and is_talk(rest, False, known))
+    known = _known_words(f"{row.get('puzzle', '')}\n{columns['poi']}")
+    return float(mentions > 0 and not several and _is_talk(rest, False, known))
 
 
 def state_reward(response: str, row: Row) -> float:
@@ -173,8 +177,8 @@ def state_reward(response: str, row: Row) -> float:
 
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the statements a response's tracking stays right."""
-    history = poi_history(check_texts(row, ("puzzle",))["puzzle"])
-    return beyond_blind(progress(history.states, tracked_states(response, history)), history.blind)
+    history = _poi_history(check_texts(row, ("puzzle",))["puzzle"])
+    return beyond_blind(progress(history.states, _tracked_states(response, history)), history.blind)
 
 
 def progress(states: Sequence[State], tracked: Sequence[Mapping[str, str | None]]) -> float:
@@ -187,7 +191,7 @@ def progress(states: Sequence[State], tracked: Sequence[Mapping[str, str | None]
     return (statements + changes) / 2
 
 
-def tracked_states(response: str, history: History) -> list[Told]:
+def _tracked_states(response: str, history: _History) -> list[Told]:
     """Return the states of the PoI that a response tells, from the initial one on, in order.
 
     None of them where a line that tracks nothing may take the others back.
@@ -203,7 +207,7 @@ def tracked_states(response: str, history: History) -> list[Told]:
             values = told_values(entry[2], states[min(number, last)], states[number - 1], history)
         if values is None:
             text, ahead = (entry[2], number > last) if entry else (line, False)
-            if not is_talk(text, ahead or states[-1] in states[-2:-1], history.talk):
+            if not _is_talk(text, ahead or states[-1] in states[-2:-1], history.talk):
                 return [nothing]
             about = about_poi(text, history)
             if last and not ahead and (about or not history.names.search(text)):
@@ -224,28 +228,28 @@ def tracked_states(response: str, history: History) -> list[Told]:
     return states
 
 
-def is_talk(text: str, idle: bool, known: frozenset[str]) -> bool:
+def _is_talk(text: str, idle: bool, known: frozenset[str]) -> bool:
     """Tell whether a line that tracks nothing is plain, and so takes nothing back.
 
     It may deny that a statement applies where that changes nothing (`idle`).
     """
-    text = VERDICT.sub(" ", text) if idle else text
-    plain = idle or not IDLE.search(text)
+    text = _VERDICT.sub(" ", text) if idle else text
+    plain = idle or not _IDLE.search(text)
     return plain and known.issuperset(words_of(text)) and not STRANGE.search(text)
 
 
-def strange(text: str, state: Told, history: History, before: Told | None = None) -> bool:
+def strange(text: str, state: Told, history: _History, before: Told | None = None) -> bool:
     """Tell whether a text names a value that is neither in a state nor called former."""
     values, former = set(state.values()), set((before or {}).values())
     for match in history.named.finditer(text):
         value, start = history.values[match[0]], match.start()
-        was = value in former and FORMER.search(text, max(0, start - 20), start)
+        was = value in former and _FORMER.search(text, max(0, start - 20), start)
         if value not in values and not was:
             return True
     return False
 
 
-class AboutPoi(NamedTuple):
+class _AboutPoi(NamedTuple):
     """What a line says of the PoI alone, and the line from the sentence that names them first.
 
     `lead` is what stands in that sentence before the name.
@@ -256,7 +260,7 @@ class AboutPoi(NamedTuple):
     clause: str
 
 
-def about_poi(text: str, history: History) -> AboutPoi | None:
+def about_poi(text: str, history: _History) -> _AboutPoi | None:
     """Return what a line says of the PoI; None if it does not name them."""
     names = list(history.names.finditer(text))
     ends = [name.start() for name in names[1:]] + [len(text)]
@@ -265,11 +269,11 @@ def about_poi(text: str, history: History) -> AboutPoi | None:
     if not parts:
         return None
     words = "\n".join(text[start:end] for start, end in parts)
-    start, place = start_of(text, parts[0][0]), parts[0][0]
-    return AboutPoi(words, text[start:place], scoring.MARKS.sub(" ", text[start:]))
+    start, place = _start_of(text, parts[0][0]), parts[0][0]
+    return _AboutPoi(words, text[start:place], scoring.MARKS.sub(" ", text[start:]))
 
 
-def mentioned(words: str, history: History) -> Told:
+def mentioned(words: str, history: _History) -> Told:
     """Return the values by category that a text mentions; None where they are several."""
     mentions: Told = {}
     for category in history.states[0]:
@@ -280,7 +284,7 @@ def mentioned(words: str, history: History) -> Told:
     return mentions
 
 
-def told_values(text: str, state: Told, before: Told, history: History) -> Told | None:
+def told_values(text: str, state: Told, before: Told, history: _History) -> Told | None:
     """Return the PoI's values in a text, all None if it is not plain; None if it has no PoI.
 
     `state` has the values that the text leaves out, `before` those from before the statement.

@@ -63,20 +63,20 @@ class Outcome(StrEnum):
 
 CORRECT = (Outcome.CORRECT_VALID, Outcome.CORRECT_POI, Outcome.CORRECT_LAST_SENTENCE)
 WRONG_LOGIC = (Outcome.WRONG_LOGIC, Outcome.WRONG_LOGIC_POI, Outcome.WRONG_LOGIC_LAST_SENTENCE)
-WINDOWS = (
+_WINDOWS = (
     "the last sentence about {poi} and the attribute",
     "the last sentence about {poi}",
     "the last sentence",
 )
 """The three windows in words, in the order of CORRECT and WRONG_LOGIC."""
 
-NOTHING_READ = {
+_NOTHING_READ = {
     Outcome.WRONG_MAX_CONTEXT: "the response has no last sentence",
     Outcome.WRONG_OTHER: "no window gives exactly one value of the attribute",
 }
 
 
-class Sentence(NamedTuple):
+class _Sentence(NamedTuple):
     """A lowercase sentence of a response, and where it starts in the lowercase response."""
 
     text: str
@@ -129,7 +129,7 @@ def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     The `counts` are those of `score_response`; without `context_budget`, it is the paper's.
     Raises ValueError if the row lacks a column, or a column holds a wrong value.
     """
-    return _score(response, row, language_of_row(row), **with_budget(counts))
+    return _score(response, row, language_of_row(row), **_with_budget(counts))
 
 
 def _score(response: str, row: Row, language: str, **counts: Unpack[Counts]) -> Score:
@@ -140,23 +140,23 @@ def _score(response: str, row: Row, language: str, **counts: Unpack[Counts]) -> 
         end = counts["context_budget"]
         why = f"a limit cut the response off, at {end:,} tokens with its prompt"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
-    values = {fold(value, language): value for value in [*options, answer]}
-    gold = fold(answer, language)
+    values = {_fold(value, language): value for value in [*options, answer]}
+    gold = _fold(answer, language)
     others = values.keys() - {gold}
     outcome, window = _judge(windows, gold, others, language)
     if window is None:
-        return Score(outcome, None, None, NOTHING_READ[outcome])
+        return Score(outcome, None, None, _NOTHING_READ[outcome])
     sentence = windows[window]
     read = [gold] if outcome.correct else others
-    found = ((*last_mention(value, sentence.text, language), value) for value in read)
+    found = ((*_last_mention(value, sentence.text, language), value) for value in read)
     start, end, value = max(found)
     place = (sentence.start + start, sentence.start + end)
-    where = WINDOWS[window].format(poi=poi)
+    where = _WINDOWS[window].format(poi=poi)
     why = f"{where} gives {values[value]}" + f", the answer is {answer}" * (not outcome.correct)
     return Score(outcome, values[value], place, why)
 
 
-def with_budget(counts: Counts) -> Counts:
+def _with_budget(counts: Counts) -> Counts:
     """Return counts of tokens with the paper's budget where none is known."""
     budget = counts.get("context_budget")
     return {**counts, "context_budget": CONTEXT_BUDGET if budget is None else budget}
@@ -180,13 +180,13 @@ def asked_of(row: Row) -> dict[str, Any]:
 
 
 def _judge(
-    windows: Sequence[Sentence], gold: str, alternatives: Set[str], language: str
+    windows: Sequence[_Sentence], gold: str, alternatives: Set[str], language: str
 ) -> tuple[Outcome, int | None]:
     """Return the outcome (D.5), and the number of the window that decides it; all is folded."""
     if not windows[-1].text:
         return Outcome.WRONG_MAX_CONTEXT, None
     right = [check_correct_answer(gold, text, language) for text, _ in windows]
-    other = [alternative_flag(text, alternatives, gold, language) for text, _ in windows]
+    other = [_alternative_flag(text, alternatives, gold, language) for text, _ in windows]
     found = [*zip(right, other, strict=True)]
     for outcomes, decided in ((CORRECT, (True, False)), (WRONG_LOGIC, (False, True))):
         if decided in found:
@@ -197,7 +197,7 @@ def _judge(
 
 def sentence_windows(
     response: str, *, poi: str, category: str, language: str = ENGLISH
-) -> list[Sentence]:
+) -> list[_Sentence]:
     """Return the three sentences that decide a response's outcome (D.3); a missing one is empty.
 
     They are the last one about the PoI and the attribute, the last one about the PoI and the last.
@@ -207,8 +207,8 @@ def sentence_windows(
     if category not in WORDS:
         raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r:.99}")
     words = read_language(language, "reading")[category]["qualifiers"]
-    qualifiers = [fold(word, language) for word in words]
-    name, lines = fold(poi, language), fold(response, language).split("\n")
+    qualifiers = [_fold(word, language) for word in words]
+    name, lines = _fold(poi, language), _fold(response, language).split("\n")
     kept = range(len(lines))
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
         kept = kept[:-1]
@@ -216,21 +216,21 @@ def sentence_windows(
     about_poi = [i for i in filled if name in lines[i]]
     valid = (i for i in reversed(about_poi) if any(word in lines[i] for word in qualifiers))
     chosen = next(valid, None), *((some[-1] if some else None) for some in (about_poi, filled))
-    return [last_sentence_of(lines, i) for i in chosen]
+    return [_last_sentence_of(lines, i) for i in chosen]
 
 
-def last_sentence_of(lines: list[str], number: int | None) -> Sentence:
+def _last_sentence_of(lines: list[str], number: int | None) -> _Sentence:
     """Return the last sentence of the line with a number, and its place in the text of all lines.
 
     It is empty for None.
     """
     if number is None:
-        return Sentence("")
+        return _Sentence("")
     sentence = take_last_sentence(lines[number])
     before = sum(map(len, lines[:number])) + number
     # it ends at the last full stop, or with the line if there is none
     end = lines[number].rfind(".") if "." in lines[number] else len(lines[number])
-    return Sentence(sentence, before + end - len(sentence))
+    return _Sentence(sentence, before + end - len(sentence))
 
 
 def take_last_sentence(text: str) -> str:
@@ -249,7 +249,7 @@ def take_last_sentence(text: str) -> str:
 # --- the values that a sentence names; sentences and values are folded
 
 
-def fold(text: str, language: str = ENGLISH) -> str:
+def _fold(text: str, language: str = ENGLISH) -> str:
     """Return a text as it is compared: in lowercase, with or without accents by the language."""
     reading, text = read_language(language, "reading"), text.lower()
     for mark, other in reading["marks"].items():
@@ -267,8 +267,8 @@ def _spellings_of(language: str) -> dict[str, frozenset[str]]:
     values = {value for category in CATEGORIES for value in vocabulary(category, language)}
     values.update(listed)
     return {
-        fold(value, language): frozenset(
-            fold(term, language) for term in listed.get(value, value).split("|")
+        _fold(value, language): frozenset(
+            _fold(term, language) for term in listed.get(value, value).split("|")
         )
         for value in values
     }
@@ -294,7 +294,7 @@ def _mention(value: str, language: str) -> re.Pattern:
     return re.compile(reading["mention"].replace("{}", "|".join(longest_first)))
 
 
-def last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[int, int]:
+def _last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[int, int]:
     """Return where a sentence names a value last, in one of its spellings, or (-1, -1) (D.4).
 
     Examples:
@@ -310,10 +310,10 @@ def last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[in
 
 def check_correct_answer(gold: str, sentence: str, language: str = ENGLISH) -> bool:
     """Tell whether a sentence names a value in one of its accepted spellings (D.4)."""
-    return last_mention(gold, sentence, language)[0] >= 0
+    return _last_mention(gold, sentence, language)[0] >= 0
 
 
-def alternative_flag(
+def _alternative_flag(
     sentence: str, alternatives: Iterable[str], gold: str, language: str = ENGLISH
 ) -> bool:
     """Tell whether a sentence answers with another value: the paper's AltFlag (D.4).
@@ -338,7 +338,7 @@ def alternative_flag(
 def _last_place(value: str, sentence: str, language: str) -> tuple[int, int]:
     """Return where a value itself stands last, in a loose language within any word."""
     if not read_language(language, "reading")["loose"]:
-        return last_mention(value, sentence, language)
+        return _last_mention(value, sentence, language)
     start = sentence.rfind(value)
     return start, start + len(value) if start >= 0 else -1
 
@@ -408,7 +408,7 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     """
     columns = asked_of(row)
     gold = attributes(columns["answer"])
-    counts = with_budget(counts)
+    counts = _with_budget(counts)
     if is_cut_off(**counts) or not response.strip():
         why = "a limit cut the response off" if response.strip() else "there is no response"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})

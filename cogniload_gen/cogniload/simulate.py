@@ -34,12 +34,12 @@ from cogniload_gen.draws import child, children, distinct, permutation, uniform
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import offsets
 
-VOCABULARY_SIZES = np.array([len(VOCABULARIES[category]) for category in CATEGORIES])
+_VOCABULARY_SIZES = np.array([len(VOCABULARIES[category]) for category in CATEGORIES])
 
 # The children of a puzzle's key: step t = 1..N is number t, and 0 the choices around the steps:
-PEOPLE_DRAW, POI_DRAW, CATEGORIES_DRAW, DOMAINS_DRAW, STATE_DRAW, QUESTION_DRAW = range(6)
+_PEOPLE_DRAW, _POI_DRAW, _CATEGORIES_DRAW, _DOMAINS_DRAW, _STATE_DRAW, _QUESTION_DRAW = range(6)
 # The children of a step's key: the type, then the attempts 0, 1, ... at the statement.
-TYPE_DRAW, FIRST_ATTEMPT = 0, 1
+_TYPE_DRAW, _FIRST_ATTEMPT = 0, 1
 
 DRAWN_TOGETHER = 16_384
 """Statements whose first attempts are drawn at once, which takes some 10 MB."""
@@ -76,7 +76,7 @@ class Statements:
 
 
 @dataclass(frozen=True)
-class Layout:
+class _Layout:
     """What the text of puzzles has besides, or elsewhere than in the paper.
 
     After every `reminder` statements stands the PoI's state (0: nowhere), `question_first` puts the
@@ -111,7 +111,7 @@ class Puzzles:
     question: np.ndarray
     first_statement: np.ndarray
     statements: Statements
-    layout: Layout = Layout()
+    layout: _Layout = _Layout()
 
     @property
     def owner(self) -> np.ndarray:
@@ -133,8 +133,8 @@ class Puzzles:
 def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Puzzles:
     """The puzzles of the given keys (uint64), all of difficulty d, with their N and needles."""
     key = children(child(keys, 0), 6)
-    people, poi, categories, domains, domain_size, question = choose_elements(key, d)
-    initial_state, state_place = initialize(key[STATE_DRAW], domain_size, len(people))
+    people, poi, categories, domains, domain_size, question = _choose_elements(key, d)
+    initial_state, state_place = _initialize(key[_STATE_DRAW], domain_size, len(people))
     statements = run(keys, pack(initial_state), domain_size, poi, N, needles)
     return Puzzles(
         people, poi, categories, domains, domain_size, initial_state, state_place, question,
@@ -142,23 +142,23 @@ def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Pu
     )  # fmt: skip
 
 
-def choose_elements(key: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
+def _choose_elements(key: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
     """People, PoI, categories, value domains with their sizes, and question (section 2.1.1, 2.1.5).
 
     n = max(d, 2) people; d categories; domains of min(max(d + 1, 3), vocabulary size) values.
     """
     n, values = max(d, 2), max(d + 1, 3)
-    people = distinct(children(key[PEOPLE_DRAW], n), len(PEOPLE))
-    poi, question = uniform(key[POI_DRAW], n), uniform(key[QUESTION_DRAW], d)
-    categories = distinct(children(key[CATEGORIES_DRAW], d), len(CATEGORIES))
-    vocabulary_size = VOCABULARY_SIZES[categories]
-    words = children(children(key[DOMAINS_DRAW], d), values)
+    people = distinct(children(key[_PEOPLE_DRAW], n), len(PEOPLE))
+    poi, question = uniform(key[_POI_DRAW], n), uniform(key[_QUESTION_DRAW], d)
+    categories = distinct(children(key[_CATEGORIES_DRAW], d), len(CATEGORIES))
+    vocabulary_size = _VOCABULARY_SIZES[categories]
+    words = children(children(key[_DOMAINS_DRAW], d), values)
     domains = distinct(words.reshape(values, -1), vocabulary_size.reshape(-1))
     domain_size = np.minimum(values, vocabulary_size)
     return people, poi, categories, domains.reshape(words.shape), domain_size, question
 
 
-def initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The initial states and the places of the clauses that tell them (section 2.1.2).
 
     In each category the values are dealt to the people at random, each value once before any
@@ -186,12 +186,12 @@ def run(
     n, d = len(S), len(domain_size)
     owner, first = np.repeat(np.arange(len(keys)), N), np.cumsum(N) - N
     step = child(keys[owner], 1 + np.arange(len(owner)) - first[owner])
-    needle = draw_types(step, N, needles)
+    needle = _draw_types(step, N, needles)
 
     def draw(rows: slice | np.ndarray, attempt: np.ndarray | int) -> Drawn:
         puzzle = owner[rows]
         new = draw_statements(
-            child(step[rows], FIRST_ATTEMPT + attempt),
+            child(step[rows], _FIRST_ATTEMPT + attempt),
             needle[rows], poi[puzzle], domain_size.take(puzzle, axis=1), n,
         )  # fmt: skip
         places = new[4 : 4 + 2 * d].reshape(2, d, -1).swapaxes(0, 1)
@@ -288,10 +288,10 @@ def plain(drawn: np.ndarray, plan: np.ndarray) -> list[tuple[int, ...]]:
     return list(zip(*plan.tolist(), *drawn[:2].tolist(), strict=True))
 
 
-def draw_types(step: np.ndarray, N: np.ndarray, needles: np.ndarray) -> np.ndarray:
+def _draw_types(step: np.ndarray, N: np.ndarray, needles: np.ndarray) -> np.ndarray:
     """Step 1 of section 2.1.3: which steps are needles, each with the needles / statements left."""
     left = np.repeat(np.cumsum(N), N) - np.arange(len(step))
-    drawn = iter(uniform(child(step, TYPE_DRAW), left).tolist())
+    drawn = iter(uniform(child(step, _TYPE_DRAW), left).tolist())
     needle = []
     for length, total in zip(N.tolist(), needles.tolist(), strict=True):
         needles_left = total

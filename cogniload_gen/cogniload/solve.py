@@ -21,11 +21,11 @@ People = dict[str, State]
 Line = tuple[int, str]
 """A line's number in the text, from 1, and the line."""
 
-NUMBERED = re.compile(r"\d{1,9}[.):] ")
+_NUMBERED = re.compile(r"\d{1,9}[.):] ")
 
 
 @dataclass(frozen=True, eq=False)
-class Grammar:
+class _Grammar:
     """The patterns by which texts of a language are read; languages/en/solver.toml explains them.
 
     The name of the last group of `clause` and of `question` is the category. `values` has the
@@ -46,7 +46,7 @@ class Grammar:
 
 
 @cache
-def grammar_of(language: str) -> Grammar:
+def _grammar_of(language: str) -> _Grammar:
     """Return the patterns of a language."""
     data = dict(read_language(language, "solver"))
     value = data.pop("value")
@@ -59,7 +59,7 @@ def grammar_of(language: str) -> Grammar:
         name: re.compile(text, re.MULTILINE) for name, text in data.items() if name != "stop"
     }
     forms = {form: value for value, listed in values.items() for form in listed.split()}
-    return Grammar(**patterns, stop=data["stop"], values=forms)
+    return _Grammar(**patterns, stop=data["stop"], values=forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Solution:
 
 def is_cogniload(text: str) -> bool:
     """Tell whether a text has a numbered statement, so that `solve` is its solver."""
-    return any(NUMBERED.match(line.strip()) for line in text.split("\n"))
+    return any(_NUMBERED.match(line.strip()) for line in text.split("\n"))
 
 
 def solve(text: str) -> str:
@@ -116,11 +116,11 @@ def solve_steps(puzzle_text: str) -> Solution:
     lines = [(i, line.strip()) for i, line in enumerate(puzzle_text.split("\n"), 1) if line.strip()]
     if not lines:
         raise ValueError("line 1: expected a puzzle, got an empty text")
-    others = map(grammar_of, LANGUAGES[1:])
+    others = map(_grammar_of, LANGUAGES[1:])
     marked = (each for each in others if each.mark.search(puzzle_text))
-    own = next(marked, grammar_of(LANGUAGES[0]))
-    first = next((i for i, (_, text) in enumerate(lines) if NUMBERED.match(text)), len(lines) - 1)
-    question_first = NUMBERED.match(lines[-1][1]) and lines[first - 1][1].endswith(("?", "？"))
+    own = next(marked, _grammar_of(LANGUAGES[0]))
+    first = next((i for i, (_, text) in enumerate(lines) if _NUMBERED.match(text)), len(lines) - 1)
+    question_first = _NUMBERED.match(lines[-1][1]) and lines[first - 1][1].endswith(("?", "？"))
     question = lines.pop(first - 1 if question_first else -1)
     first -= bool(question_first)
     people, numbered = _parse_people(lines[:first], own), lines[first:]
@@ -151,7 +151,7 @@ def _apply(conditions: State, updates: State, people: People) -> People:
     }
 
 
-def _parse_people(lines: list[Line], own: Grammar) -> People:
+def _parse_people(lines: list[Line], own: _Grammar) -> People:
     """Return the initial state: after the instruction, the text has a line for each person."""
     people: People = {}
     for line in lines:
@@ -166,7 +166,7 @@ def _parse_people(lines: list[Line], own: Grammar) -> People:
     return people
 
 
-def _parse_statement(line: Line, number: int, own: Grammar) -> tuple[State, State]:
+def _parse_statement(line: Line, number: int, own: _Grammar) -> tuple[State, State]:
     """Return the conditions and the updates of a statement.
 
     Clauses are joined by " and " but for the last condition and the first update, which follow
@@ -185,7 +185,7 @@ def _parse_statement(line: Line, number: int, own: Grammar) -> tuple[State, Stat
     return _merge(before, line), _merge(after, line)
 
 
-def _parse_question(line: Line, own: Grammar) -> tuple[str, str]:
+def _parse_question(line: Line, own: _Grammar) -> tuple[str, str]:
     """Return the name and the category that the question asks about."""
     if whole := own.state_question.match(line[1]):
         return whole[1], "state"
@@ -195,13 +195,13 @@ def _parse_question(line: Line, own: Grammar) -> tuple[str, str]:
     return name[1], category.lastgroup
 
 
-def _split(text: str, own: Grammar) -> list[str]:
+def _split(text: str, own: _Grammar) -> list[str]:
     """Return the parts of a sentence that " and " joins, or what the language has for it."""
     return own.join.split(text.rstrip(" " + own.stop))
 
 
 @lru_cache(maxsize=2**16)  # the same parts come again and again, across puzzles too
-def _parse_clauses(text: str, own: Grammar) -> tuple[tuple[str, str], ...]:
+def _parse_clauses(text: str, own: _Grammar) -> tuple[tuple[str, str], ...]:
     """Return the (category, value) clauses that make up a text; none if it holds anything else."""
     clauses, position = [], 0
     while position < len(text):

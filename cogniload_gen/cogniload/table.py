@@ -118,8 +118,8 @@ def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
         "answer": wording.values.take(arrow(domain[final, puzzle])),
         "category": _CATEGORIES.take(arrow(puzzles.categories[question, puzzle])),
         "poi": _NAMES.take(arrow(puzzles.people[puzzles.poi, puzzle])),
-        "people": nest(_NAMES, puzzles.people.T),
-        "options": nest(wording.values, domain.T, puzzles.domain_size[question, puzzle]),
+        "people": _nest(_NAMES, puzzles.people.T),
+        "options": _nest(wording.values, domain.T, puzzles.domain_size[question, puzzle]),
     }
     return columns | whole_state(puzzles) if puzzles.layout.whole_state else columns
 
@@ -139,7 +139,7 @@ def whole_state(puzzles: Puzzles) -> dict[str, pa.Array]:
     ends = offsets(puzzles.domain_size.sum(axis=0))
     attributes = phrases(puzzles.layout.language).attributes
     return {
-        "answer": pc.binary_join(nest(attributes, values), ", "),
+        "answer": pc.binary_join(_nest(attributes, values), ", "),
         "category": arrow([STATE] * count),
         "options": lists(ends, attributes.take(arrow(options))),
     }
@@ -151,9 +151,9 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
     d, n, count = puzzles.initial_state.shape
     number, category = value_numbers(puzzles), np.arange(d)
     words = phrases(puzzles.layout.language).values
-    domains = nest(words, number.T.reshape(count * d, -1), puzzles.domain_size.T.reshape(-1))
+    domains = _nest(words, number.T.reshape(count * d, -1), puzzles.domain_size.T.reshape(-1))
     initial = number[puzzles.initial_state, category[:, None, None], np.arange(count)]
-    initial_state = nest(words, initial.T.reshape(count * n, d))
+    initial_state = _nest(words, initial.T.reshape(count * n, d))
     poi_states = number[made.poi_state, category, owner[:, None]]
     statements = pa.StructArray.from_arrays(
         [
@@ -165,11 +165,11 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
         names=["type", "reference", "conditions", "updates"],
     )
     return {
-        "categories": nest(_CATEGORIES, puzzles.categories.T),
+        "categories": _nest(_CATEGORIES, puzzles.categories.T),
         "domains": lists(np.arange(count + 1) * d, domains),
         "initial_state": lists(np.arange(count + 1) * n, initial_state),
         "statements": lists(start, statements),
-        "poi_states": lists(start, nest(words, poi_states)),
+        "poi_states": lists(start, _nest(words, poi_states)),
     }
 
 
@@ -187,7 +187,7 @@ def settings(
     return lists(offsets(count), pa.StructArray.from_arrays(parts, names=["category", "value"]))
 
 
-def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:
+def _nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:
     """Return lists of entries of `table`: row i has the first count[i] of ids[i], or all."""
     rows, width = ids.shape
     count = np.full(rows, width) if count is None else count

@@ -20,7 +20,7 @@ from cogniload_gen.draws import child, uniform
 from cogniload_gen.grid import split_twin
 from cogniload_gen.text import offsets
 
-NAMES_DRAW, HAY_DRAW = 6, 7
+_NAMES_DRAW, _HAY_DRAW = 6, 7
 """Children of the first child of a puzzle's key, beside those of `simulate`."""
 
 ATTEMPTS = 50
@@ -39,7 +39,7 @@ def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
     needle, start = puzzles.statements.needle > 0, puzzles.first_statement
     every = np.ones(len(puzzles.poi), int)
     key = child(keys, 0)
-    renamed = 1 + uniform(child(key, NAMES_DRAW), len(PEOPLE) - 1)
+    renamed = 1 + uniform(child(key, _NAMES_DRAW), len(PEOPLE) - 1)
     makers: dict[str, Callable[[], Puzzles]] = {
         "again": lambda: puzzles,
         "needles": lambda: keep(puzzles, needle),
@@ -52,7 +52,7 @@ def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
         "until": lambda: keep(puzzles, numbers(puzzles) <= number),
         "only": lambda: make_twins(begin(puzzles, (number - 1) * every), "until=1", keys),
         "reminder": lambda: lay_out(puzzles, reminder=number),
-        "hay": lambda: add_hay(keep(puzzles, needle), number, child(key, HAY_DRAW)),
+        "hay": lambda: _add_hay(keep(puzzles, needle), number, child(key, _HAY_DRAW)),
         "language": lambda: lay_out(puzzles, language=text.partition("=")[2]),
     }
     return makers["language" if change.startswith("language=") else change]()
@@ -81,12 +81,12 @@ def begin(puzzles: Puzzles, after: np.ndarray) -> Puzzles:
     S = pack(puzzles.initial_state)
     for step in range(after.max()):
         puzzle = np.flatnonzero(after > step)
-        advance(S, puzzles, puzzle, puzzles.first_statement[puzzle] + step)
+        _advance(S, puzzles, puzzle, puzzles.first_statement[puzzle] + step)
     later = keep(puzzles, numbers(puzzles) > after[puzzles.owner])
     return replace(later, initial_state=unpack(S, len(puzzles.categories)))
 
 
-def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray) -> None:
+def _advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray) -> None:
     """Apply a statement of some of the puzzles to the states S[person, puzzle]."""
     made, now = puzzles.statements.take(row), S[:, puzzle]
     C = fields((made.condition_place < made.k[:, None]).T)
@@ -94,7 +94,7 @@ def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray
     _, S[:, puzzle] = apply(now, C, pack(made.condition_value.T), U, pack(made.update_value.T))
 
 
-def add_hay(puzzles: Puzzles, number: int, key: np.ndarray) -> Puzzles:
+def _add_hay(puzzles: Puzzles, number: int, key: np.ndarray) -> Puzzles:
     """Return the puzzles with a number of hay statements more, at random places."""
     length = np.diff(puzzles.first_statement) + number
     start, owner = offsets(length), np.repeat(np.arange(len(length)), length)
@@ -111,12 +111,12 @@ def add_hay(puzzles: Puzzles, number: int, key: np.ndarray) -> Puzzles:
         puzzle = np.flatnonzero(length > step)
         row = start[puzzle] + step
         new = added[row]
-        draw_hay(S, longer, puzzle[new], row[new], step_key)
-        advance(S, longer, puzzle, row)
+        _draw_hay(S, longer, puzzle[new], row[new], step_key)
+        _advance(S, longer, puzzle, row)
     return longer
 
 
-def draw_hay(
+def _draw_hay(
     S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray, key: np.ndarray
 ) -> None:
     """Draw the hay in some rows of statements, which leaves the PoI alone."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-FIELD = 4
+_FIELD = 4
 """The bits of a field."""
 
-EVERY_OTHER = 0x0F0F0F0F0F0F0F0F
+_EVERY_OTHER = 0x0F0F0F0F0F0F0F0F
 """All bits of every other field, from the first on."""
 
 
@@ -53,17 +53,17 @@ def pack(values: np.ndarray) -> np.ndarray:
 
 def unpack(states: np.ndarray, d: int) -> np.ndarray:
     """Return the values of d categories (a new first axis) of states."""
-    return (states >> starts(d, 1 + states.ndim)).astype(np.uint8) & np.uint8(2**FIELD - 1)
+    return (states >> starts(d, 1 + states.ndim)).astype(np.uint8) & np.uint8(2**_FIELD - 1)
 
 
 def starts(d: int, axes: int) -> np.ndarray:
     """Return the lowest bit of the field of each of d categories, along the first of the axes."""
-    return FIELD * np.arange(d, dtype=np.uint64).reshape(-1, *[1] * (axes - 1))
+    return _FIELD * np.arange(d, dtype=np.uint64).reshape(-1, *[1] * (axes - 1))
 
 
 def fields(used: np.ndarray) -> np.ndarray:
     """Return all bits of the fields of some categories (of the first axis)."""
-    return pack(used * np.uint8(2**FIELD - 1))
+    return pack(used * np.uint8(2**_FIELD - 1))
 
 
 def at_least(values: Any, least: Any) -> Any:
@@ -74,10 +74,11 @@ def at_least(values: Any, least: Any) -> Any:
     """
     lent = 0x1010101010101010
     first, second = (
-        (((values >> place & EVERY_OTHER) | lent) - (least >> place & EVERY_OTHER) & lent) >> FIELD
-        for place in (0, FIELD)
+        (((values >> place & _EVERY_OTHER) | lent) - (least >> place & _EVERY_OTHER) & lent)
+        >> _FIELD
+        for place in (0, _FIELD)
     )
-    return first | second << FIELD
+    return first | second << _FIELD
 
 
 def apply(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cogniload_gen.tokens import Tokenizer
 
 
-class Factor(Benchmark):
+class _Factor(Benchmark):
     """What the suites share."""
 
     dataset = "factor"
@@ -50,7 +50,7 @@ class Factor(Benchmark):
         return read_factor_steps(response, row)
 
 
-class Symbolic(Factor):
+class Symbolic(_Factor):
     """Appendix A: assignments of variables, hidden in filler."""
 
     name = "factor-symbolic"
@@ -92,7 +92,7 @@ class Symbolic(Factor):
         return factor_solve.SYMBOLIC_MARK in text
 
 
-class Realistic(Factor):
+class Realistic(_Factor):
     """Section 3.2: problems in words about animals at places."""
 
     name = "factor-realistic"

@@ -17,7 +17,7 @@ from cogniload_gen.files import read_words
 from cogniload_gen.text import offsets
 from cogniload_gen.tokens import TokenCounter
 
-FILLER_DRAW, SENTENCE_DRAW, GROUP_DRAW, PLACE_DRAW = range(7, 11)
+_FILLER_DRAW, _SENTENCE_DRAW, _GROUP_DRAW, _PLACE_DRAW = range(7, 11)
 """Children of a puzzle's key, beside those in symbolic.py."""
 
 WORDS = tuple(read_words(__package__, "filler")["words"])
@@ -26,11 +26,11 @@ PLAIN, COMMA, STOP = range(3)
 FRAGMENTS = [f"{lead}{word}{end}" for lead, word, end in product(" \n", WORDS, ENDINGS)]
 """The words with each of their endings, after a space; then the same at the start of a line."""
 
-SHORTEST, LONGEST = 2, 6
+_SHORTEST, LONGEST = 2, 6
 """The words of a sentence, every number equally likely."""
 
-COMMAS = 16
-"""One word in COMMAS that does not end a sentence has a comma."""
+_COMMAS = 16
+"""One word in _COMMAS that does not end a sentence has a comma."""
 
 MAX_GROUP = 4
 """Statements that stand together at most: the paper's maximum group size, which it leaves open."""
@@ -96,8 +96,8 @@ def write(keys: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Filler:
     if not context.any():
         nothing = np.zeros(len(keys) + 1, np.int64)
         return Filler(nothing[:0], nothing, nothing[1:], np.arange(len(keys) + 1))
-    stops = 2 / (SHORTEST + LONGEST)
-    commas = (1 - stops) / COMMAS
+    stops = 2 / (_SHORTEST + LONGEST)
+    commas = (1 - stops) / _COMMAS
     mean = counts.reshape(-1, len(ENDINGS)).mean(axis=0) @ [1 - commas - stops, commas, stops]
     # some more words than it takes on average; what needs still more is drawn again
     drawn = np.where(context > 0, 100 + 1.02 * UNITS / mean * context, 0).astype(np.int64)
@@ -128,13 +128,15 @@ def stream(keys: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     Returns the words (positions in FRAGMENTS), puzzle after puzzle; how many of the
     puzzle's words stand before each sentence; and where each puzzle's sentences start.
     """
-    draws = uniform(ragged_children(child(keys, FILLER_DRAW), drawn), len(WORDS) * COMMAS)
-    word, rest = np.divmod(draws, COMMAS)
+    draws = uniform(_ragged_children(child(keys, _FILLER_DRAW), drawn), len(WORDS) * _COMMAS)
+    word, rest = np.divmod(draws, _COMMAS)
     words = word * len(ENDINGS) + np.where(rest == 0, COMMA, PLAIN)
-    sentences = -(-drawn // SHORTEST)
+    sentences = -(-drawn // _SHORTEST)
     first = offsets(sentences)
-    length = uniform(ragged_children(child(keys, SENTENCE_DRAW), sentences), LONGEST - SHORTEST + 1)
-    length += SHORTEST
+    length = uniform(
+        _ragged_children(child(keys, _SENTENCE_DRAW), sentences), LONGEST - _SHORTEST + 1
+    )
+    length += _SHORTEST
     start = offsets(length)
     start = start[:-1] - np.repeat(start[first[:-1]], sentences)
     end = start + length
@@ -153,7 +155,7 @@ def scatter(keys: np.ndarray, N: np.ndarray, boundaries: np.ndarray) -> np.ndarr
     """
     i, puzzle = np.arange(N.max())[:, None], np.arange(len(N))
     largest = np.minimum(-(-N // PARTS), MAX_GROUP)
-    size = 1 + uniform(children(child(keys, GROUP_DRAW), len(i)), largest)
+    size = 1 + uniform(children(child(keys, _GROUP_DRAW), len(i)), largest)
     opens = np.zeros((len(i) + 1, len(N)), bool)
     np.put_along_axis(opens, np.minimum(size.cumsum(axis=0), len(i)), True, axis=0)
     group = opens[:-1].cumsum(axis=0)
@@ -162,12 +164,12 @@ def scatter(keys: np.ndarray, N: np.ndarray, boundaries: np.ndarray) -> np.ndarr
     groups = group[N - 1, puzzle] + 1
     interval = np.minimum(np.arange(groups.max())[:, None], groups - 1)
     start, stop = (at * boundaries // groups for at in (interval, interval + 1))
-    words = children(child(keys, PLACE_DRAW), len(interval))
+    words = children(child(keys, _PLACE_DRAW), len(interval))
     places = start + uniform(words, stop - start)
     return np.take_along_axis(places, np.minimum(group, len(places) - 1), axis=0)
 
 
-def ragged_children(key: np.ndarray, count: np.ndarray) -> np.ndarray:
+def _ragged_children(key: np.ndarray, count: np.ndarray) -> np.ndarray:
     """The children 0..count-1 of each key, each key with its own count, key after key."""
     number = np.arange(count.sum()) - np.repeat(offsets(count)[:-1], count)
     return child(np.repeat(key, count), number)

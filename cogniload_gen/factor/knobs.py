@@ -12,7 +12,7 @@ SYMBOLIC_VERSION = 2
 REALISTIC_VERSION = 1
 """The suites' generator versions: a change to any puzzle's text or answer raises its suite's."""
 
-PAPER_VARIABLES = tuple(range(1, 40))
+_PAPER_VARIABLES = tuple(range(1, 40))
 PAPER_OP = tuple(range(2, 21))
 """The paper's grids: variables (A.2), binary operations (3.2)."""
 
@@ -24,10 +24,10 @@ SCALES = (2, 4, 8, 16)
 """The stages of the course hold STAGE puzzles each, with SCALES times the filler."""
 
 COURSE = STAGE * len(SCALES)
-PRETRAIN = 3_000_000
+_PRETRAIN = 3_000_000
 TRAINING_SETS = {
-    "pretrain": ("pretrain", range(PRETRAIN)),
-    "clean": ("pretrain", range(PRETRAIN)),
+    "pretrain": ("pretrain", range(_PRETRAIN)),
+    "clean": ("pretrain", range(_PRETRAIN)),
     **{f"course_{s}": ("course", range(i * STAGE, (i + 1) * STAGE)) for i, s in enumerate(SCALES)},
     "mixed": ("course", range(COURSE)),
     "full": ("full", range(COURSE)),
@@ -47,7 +47,7 @@ knob = partial(read_knob, __package__)
 TWINS = ("again", "context=0", "order=solved", "from=K")
 SYMBOLIC_TWIN = knob("twin", choices=TWINS)
 REALISTIC_TWIN = knob("twin", choices=(*TWINS, "needed"))
-CONTEXT_LEVELS = (0, 1000, 2000, 4000, 8000, 16000)
+_CONTEXT_LEVELS = (0, 1000, 2000, 4000, 8000, 16000)
 """The levels of either suite's context, for training that goes on as a model learns."""
 
 TOKENIZER = knob("tokenizer")
@@ -65,8 +65,8 @@ class SymbolicCell(NamedTuple):
 
 
 SYMBOLIC_KNOBS = (
-    knob("N", default=PAPER_VARIABLES, low=1, high=MAX_N, levels=(2, 4, 8, 16, 24, 39)),
-    knob("context", "filler", default=0, high=MAX_CONTEXT, levels=CONTEXT_LEVELS),
+    knob("N", default=_PAPER_VARIABLES, low=1, high=MAX_N, levels=(2, 4, 8, 16, 24, 39)),
+    knob("context", "filler", default=0, high=MAX_CONTEXT, levels=_CONTEXT_LEVELS),
     knob("roots", default=PAPER_ROOTS, low=1, high=MAX_N, choices=(PAPER_ROOTS,)),
 )
 
@@ -81,7 +81,7 @@ class RealisticCell(NamedTuple):
 
 REALISTIC_KNOBS = (
     knob("op", default=PAPER_OP, low=2, high=MAX_OP, levels=(2, 4, 6, 10, 15, 20)),
-    knob("context", "prompt", default=0, high=MAX_CONTEXT, levels=CONTEXT_LEVELS),
+    knob("context", "prompt", default=0, high=MAX_CONTEXT, levels=_CONTEXT_LEVELS),
     knob("noise", default="close", choices=NOISES),
 )
 

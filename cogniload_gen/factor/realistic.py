@@ -21,7 +21,7 @@ from cogniload_gen.files import read_words
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.tokens import TokenCounter, Tokenizer, token_counter
 
-REALISTIC_SCHEMA = pa.schema(
+_REALISTIC_SCHEMA = pa.schema(
     {
         "id": pa.string(), "suite": pa.string(), "op": pa.int64(), "context": pa.int64(),
         "noise": pa.string(), "seed": pa.int64(), "index": pa.int64(), "puzzle": pa.string(),
@@ -36,7 +36,7 @@ TEXT = WORDS["text"]
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
 # the places of the problem's sentences among them.
-PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
+_PROBLEM_DRAW, _NOISE_DRAW, _PLACES_DRAW = range(3)
 
 # --- Variables and how they depend on each other (section 3.2) ----------------------------------
 
@@ -44,7 +44,7 @@ PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
 # redrawn. First the structure: how many places have their animals added up ("South Zoo's Animal",
 # a hierarchical dependency), and how many animals each of them has. Then one needed variable
 # after the other, each defined by earlier ones, until `op` binary operations are spent and
-# everything flows into the last, which the question asks for (`needed_variables`). Then close
+# everything flows into the last, which the question asks for (`_needed_variables`). Then close
 # variables, which the question does not need. Every problem needs a total, and a variable that a
 # sentence defines by others.
 #
@@ -55,20 +55,20 @@ PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
 # another sentence mentions the variable; so a close variable mentions the animals of a needed
 # total that no needed sentence mentions.
 
-GREATEST_VALUE = 999
-GREATEST_NUMBER = 20
+_GREATEST_VALUE = 999
+_GREATEST_NUMBER = 20
 """The greatest value of any variable (the least is 1), and the greatest number in a sentence."""
 
-MOST_TERMS = 4
+_MOST_TERMS = 4
 """The terms of a sum at most, and the animals of a place that are added up."""
 
-WORDS_AT_ONCE = 512
+_WORDS_AT_ONCE = 512
 
 Draw = Callable[[int], int]
 """draw(bound) is the next draw: an integer uniform on 0..bound-1."""
 
 
-class Variable(NamedTuple):
+class _Variable(NamedTuple):
     """A variable and its definition: multiplier * (sum of the operands, if any) + number.
 
     Operands are earlier variables, by their position. `place` numbers the places whose animals are
@@ -90,7 +90,7 @@ class Variable(NamedTuple):
         return max(len(self.operands) - 1, 0) + (self.multiplier > 1) + added
 
 
-class Shape(NamedTuple):
+class _Shape(NamedTuple):
     """The form of a definition: a sum of `terms` terms, multiplied, or with a number added."""
 
     terms: int
@@ -103,25 +103,25 @@ class Shape(NamedTuple):
         return max(self.terms - 1, 0) + self.multiplied + self.added
 
 
-CONSTANT, COPY = Shape(0), Shape(1)
+_CONSTANT, _COPY = _Shape(0), _Shape(1)
 SHAPES = [
     shape
     for shape, weight in (
-        *((CONSTANT, 5), (COPY, 1), (Shape(1, multiplied=True), 2), (Shape(1, added=True), 2)),
-        *((Shape(2), 3), (Shape(3), 2), (Shape(MOST_TERMS), 1)),
-        *((Shape(2, multiplied=True), 2), (Shape(3, multiplied=True), 1)),
+        *((_CONSTANT, 5), (_COPY, 1), (_Shape(1, multiplied=True), 2), (_Shape(1, added=True), 2)),
+        *((_Shape(2), 3), (_Shape(3), 2), (_Shape(_MOST_TERMS), 1)),
+        *((_Shape(2, multiplied=True), 2), (_Shape(3, multiplied=True), 1)),
     )
     for _ in range(weight)
 ]
 """The shapes, each as often as it weighs in a draw."""
 
 
-def draws_of(key: Key) -> Draw:
+def _draws_of(key: Key) -> Draw:
     """Return the draws of a key, one after the other; the bias is below bound / 2**32."""
 
     def words() -> Iterator[int]:
-        for start in count(step=WORDS_AT_ONCE):
-            block = child(key, np.arange(start, start + WORDS_AT_ONCE))
+        for start in count(step=_WORDS_AT_ONCE):
+            block = child(key, np.arange(start, start + _WORDS_AT_ONCE))
             yield from (block >> np.uint64(32)).tolist()
 
     next_word = words().__next__
@@ -138,7 +138,7 @@ def pick(draw: Draw, population: Sequence, size: int | None = None) -> list:
     return pool[:size]
 
 
-def needed_variables(draw: Draw, op: int) -> list[Variable]:
+def _needed_variables(draw: Draw, op: int) -> list[_Variable]:
     """The needed variables, which take `op` binary operations; the last is the answer.
 
     `loose` are the variables that no definition uses yet, except animals awaiting their total, and
@@ -146,25 +146,25 @@ def needed_variables(draw: Draw, op: int) -> list[Variable]:
     entry an animal. `left` operations are still to be spent. In the end one variable is loose, the
     answer, so they must suffice to join the loose ones and the totals to come; `slack` could be
     spent without joining any. `room` must not become negative: it is what would be left below
-    GREATEST_VALUE if all loose variables and all animals to come (at least 1 each) were added up,
+    _GREATEST_VALUE if all loose variables and all animals to come (at least 1 each) were added up,
     and every operation left added 1. A variable may outgrow what it joins by `growth`, a fair share
     of it for each operation.
     """
     sizes = structure(draw, op)
     animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
     left = op - sum(sizes) + len(sizes)
-    room = GREATEST_VALUE - left - len(animals)
-    variables: list[Variable] = []
+    room = _GREATEST_VALUE - left - len(animals)
+    variables: list[_Variable] = []
     loose: list[int] = []
     used: list[int] = []
     while animals or left or len(loose) > 1 or variables[-1].is_total:
         slack, growth = left - len(loose) - len(set(animals)), room // (left + 1)
         # what is small enough to be used again
-        cheap = [i for i in used if variables[i].value <= min(growth, room // MOST_TERMS)]
+        cheap = [i for i in used if variables[i].value <= min(growth, room // _MOST_TERMS)]
         is_animal = bool(animals) and draw(len(animals) + left) < len(animals)
         able = is_animal or growth > 0
         shapes = fitting(left, slack + is_animal, len(loose), len(cheap), able)
-        if animals and all(shape == COPY for shape in shapes):  # or there are none
+        if animals and all(shape == _COPY for shape in shapes):  # or there are none
             is_animal = True
             shapes = fitting(left, slack + 1, len(loose), len(cheap), True)
         shape = shapes[draw(len(shapes))]
@@ -192,7 +192,7 @@ def needed_variables(draw: Draw, op: int) -> list[Variable]:
 
 
 @lru_cache(maxsize=2**16)
-def fitting(left: int, slack: int, loose: int, cheap: int, constant: bool) -> tuple[Shape, ...]:
+def fitting(left: int, slack: int, loose: int, cheap: int, constant: bool) -> tuple[_Shape, ...]:
     """The shapes that the next variable can have.
 
     `left` operations can be spent; each beyond `slack` takes a loose variable among the operands.
@@ -216,19 +216,19 @@ def structure(draw: Draw, op: int) -> list[int]:
     operations = 1 + draw((op + 1) // 2)
     sizes = []
     while operations:
-        sizes.append(2 + draw(min(MOST_TERMS - 1, operations)))
+        sizes.append(2 + draw(min(_MOST_TERMS - 1, operations)))
         operations -= sizes[-1] - 1
     return sizes
 
 
 def define(
     draw: Draw,
-    variables: list[Variable],
+    variables: list[_Variable],
     operands: Sequence[int],
-    shape: Shape,
+    shape: _Shape,
     limit: int,
     place: int | None,
-) -> Variable:
+) -> _Variable:
     """A variable of a shape over operands whose sum is at most `limit`, as its value will be.
 
     Where no multiplier keeps the limit, a number is added to a single operand, and several are
@@ -237,21 +237,21 @@ def define(
     value = sum(variables[i].value for i in operands)
     multiplier, number = 1, 0
     if shape.multiplied and 0 < value * 2 <= limit:
-        multiplier = 2 + draw(min(limit // value, GREATEST_NUMBER) - 1)
-    elif not operands or (len(operands) == 1 and shape != COPY and value < limit):
-        number = 1 + draw(min(limit - value, GREATEST_NUMBER))
+        multiplier = 2 + draw(min(limit // value, _GREATEST_NUMBER) - 1)
+    elif not operands or (len(operands) == 1 and shape != _COPY and value < limit):
+        number = 1 + draw(min(limit - value, _GREATEST_NUMBER))
     value = value * multiplier + number
-    return Variable(tuple(operands), multiplier, number, value, place)
+    return _Variable(tuple(operands), multiplier, number, value, place)
 
 
-def total(variables: list[Variable], place: int) -> Variable:
+def total(variables: list[_Variable], place: int) -> _Variable:
     """The sum over the animals of a place."""
     animals = tuple(i for i, variable in enumerate(variables) if variable.place == place)
     value = sum(variables[i].value for i in animals)
-    return Variable(animals, 1, 0, value, place, is_total=True)
+    return _Variable(animals, 1, 0, value, place, is_total=True)
 
 
-def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
+def _close_variables(draw: Draw, needed: Sequence[_Variable]) -> list[_Variable]:
     """Variables that the question does not need: from 2 to about as many as it needs.
 
     They may depend on needed ones and on each other. They mention what is still to be mentioned:
@@ -267,10 +267,10 @@ def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
     animals_to_come = (0, 0, 2, 3)[draw(4)]
     while to_come > 0 or wanted:
         shape = SHAPES[draw(len(SHAPES))]
-        place, limit = None, GREATEST_VALUE
+        place, limit = None, _GREATEST_VALUE
         if animals_to_come:
-            place, limit = other_place, GREATEST_VALUE // MOST_TERMS
-        share = min(-(-len(wanted) // max(to_come, 1)), MOST_TERMS)
+            place, limit = other_place, _GREATEST_VALUE // _MOST_TERMS
+        share = min(-(-len(wanted) // max(to_come, 1)), _MOST_TERMS)
         others = [i for i in range(len(variables)) if i not in wanted]
         candidates = pick(draw, wanted, share)
         candidates += pick(draw, others, min(max(shape.terms - share, 0), len(others)))
@@ -293,7 +293,7 @@ def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
 # --- Problems in words --------------------------------------------------------------------------
 
 
-def make_problem(
+def _make_problem(
     key: np.uint64, op: int, twin: str | None = None
 ) -> tuple[list[str], list[tuple[str, str]], dict[str, str]]:
     """The problem with this key whose solution takes `op` binary operations (1 or more).
@@ -303,10 +303,10 @@ def make_problem(
     Returns the sentences in the order of the text, the animals in them as (place, animal), and the
     columns question, answer and solution.
     """
-    draw = draws_of(key)
-    needed = needed_variables(draw, op)
-    variables = needed + close_variables(draw, needed)
-    pairs = name_variables(draw, variables)
+    draw = _draws_of(key)
+    needed = _needed_variables(draw, op)
+    variables = needed + _close_variables(draw, needed)
+    pairs = _name_variables(draw, variables)
     names = [TEXT["variable"].format(place=place, animal=animal) for place, animal in pairs]
     stated = [i for i, variable in enumerate(variables) if not variable.is_total]
     order = pick(draw, stated)
@@ -317,7 +317,7 @@ def make_problem(
     name, count = split_twin(twin or "")
     known = min(count, len(needed) - 1) if name == "from" else 0
     variables[:known] = [
-        Variable((), 1, made.value, made.value, made.place, made.is_total)
+        _Variable((), 1, made.value, made.value, made.place, made.is_total)
         for made in variables[:known]
     ]
     place, animal = pairs[len(needed) - 1]
@@ -333,7 +333,7 @@ def make_problem(
     return sentences, [pairs[i] for i in stated], columns
 
 
-def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str, str]]:
+def _name_variables(draw: Draw, variables: Sequence[_Variable]) -> list[tuple[str, str]]:
     """A place and an animal for each variable, all different; a total has the place of its animals.
 
     The places whose animals are added up have no others. The other variables are animals at further
@@ -341,7 +341,7 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
     """
     rest = [i for i, variable in enumerate(variables) if variable.place is None]
     of_totals = 1 + max(variable.place or 0 for variable in variables)
-    animals = pick(draw, WORDS["animals"], MOST_TERMS + draw(4) + len(variables) // 16)
+    animals = pick(draw, WORDS["animals"], _MOST_TERMS + draw(4) + len(variables) // 16)
     names = pick(draw, WORDS["names"], of_totals + -(-len(rest) // len(animals)) + draw(2))
     places = [f"{name} {WORDS['kinds'][draw(len(WORDS['kinds']))]}" for name in names]
     free = [(place, animal) for place in places[of_totals:] for animal in animals]
@@ -360,7 +360,7 @@ def prompt(sentences: Sequence[str], question: str) -> str:
     return TEXT["puzzle"].format(sentences=" ".join(sentences), **asked)
 
 
-def definition(variable: Variable, names: Sequence[str]) -> str:
+def definition(variable: _Variable, names: Sequence[str]) -> str:
     """What the sentence of a variable says that it is."""
     if not variable.operands:
         return str(variable.number)
@@ -374,7 +374,7 @@ def definition(variable: Variable, names: Sequence[str]) -> str:
     return operand
 
 
-def solution(draw: Draw, needed: Sequence[Variable], names: Sequence[str]) -> str:
+def solution(draw: Draw, needed: Sequence[_Variable], names: Sequence[str]) -> str:
     """The solution as the paper prints it, one binary operation at a time.
 
     It computes each needed variable once, by its own definition.
@@ -391,7 +391,7 @@ def solution(draw: Draw, needed: Sequence[Variable], names: Sequence[str]) -> st
 
 
 def computation(
-    variable: Variable, name: str, terms: Sequence[tuple[str, int]], unused: Iterator[str]
+    variable: _Variable, name: str, terms: Sequence[tuple[str, int]], unused: Iterator[str]
 ) -> list[str]:
     """The steps to a variable, such as "M = d + G = 2 + 2 = 4" and "so v = M + J = 4 + 0 = 4".
 
@@ -429,14 +429,14 @@ def letters(draw: Draw) -> Iterator[str]:
 # sentence is put together from pieces that come again and again, so that its tokens are counted by
 # adding theirs, for thousands of sentences at once.
 
-ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
+_ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
 """A word with a slot, or several without, with the space before."""
 
 PAIR = ("place", "animal")
-SENTENCES_AT_ONCE = 1024
+_SENTENCES_AT_ONCE = 1024
 
 # The children of a sentence's key: its template, the pair it speaks of, the choices of its elements
-TEMPLATE_DRAW, PAIR_DRAW, FIRST_ELEMENT_DRAW = range(3)
+_TEMPLATE_DRAW, _PAIR_DRAW, _FIRST_ELEMENT_DRAW = range(3)
 
 
 @cache
@@ -454,7 +454,7 @@ def templates(kind: str) -> tuple[list[str], list[str], np.ndarray]:
     rows: list[list[tuple[int, int, int]]] = []
     for sentence in data["sentences"]:
         rows.append([])
-        for match in ELEMENT.finditer(f" {sentence}"):
+        for match in _ELEMENT.finditer(f" {sentence}"):
             element, slot = match[0], match[1]
             if slot in PAIR:
                 if element not in pair_forms:
@@ -471,7 +471,7 @@ def templates(kind: str) -> tuple[list[str], list[str], np.ndarray]:
     return pieces, pair_forms, np.moveaxis(table, -1, 0)
 
 
-def noise_sentences(
+def _noise_sentences(
     key: Key, kind: str, pairs: Sequence[tuple[str, str]], tokens: float, token_count: TokenCounter
 ) -> list[str]:
     """Sentences of noise that together come as near to `tokens` as whole sentences can.
@@ -486,14 +486,14 @@ def noise_sentences(
     choices = np.where(pair_form < 0, choices, len(pairs))
     pieces = pieces + [form.format(**pair) for form in pair_forms for pair in named]
     counts = token_count(pieces)
-    slots = np.arange(FIRST_ELEMENT_DRAW + first.shape[1])
+    slots = np.arange(_FIRST_ELEMENT_DRAW + first.shape[1])
     sentences: list[str] = []
-    number = np.arange(SENTENCES_AT_ONCE)
+    number = np.arange(_SENTENCES_AT_ONCE)
     while True:
         words = child(child(key, number)[:, None], slots)
-        template = uniform(words[:, TEMPLATE_DRAW], len(first))
+        template = uniform(words[:, _TEMPLATE_DRAW], len(first))
         is_pair = pair_form[template] >= 0
-        words = np.where(is_pair, words[:, [PAIR_DRAW]], words[:, FIRST_ELEMENT_DRAW:])
+        words = np.where(is_pair, words[:, [_PAIR_DRAW]], words[:, _FIRST_ELEMENT_DRAW:])
         chosen = first[template] + uniform(words, choices[template])
         sizes = counts[chosen].sum(axis=1)
         totals = sizes.cumsum()
@@ -504,10 +504,10 @@ def noise_sentences(
         if tokens <= totals[-1]:
             return sentences
         tokens -= totals[-1]
-        number += SENTENCES_AT_ONCE
+        number += _SENTENCES_AT_ONCE
 
 
-def add_noise(
+def _add_noise(
     key: np.uint64,
     text: str,
     sentences: list[str],
@@ -523,9 +523,9 @@ def add_noise(
     if alone > cell.context:
         needed = f"a problem of op {cell.op} takes {alone:.0f} tokens without noise"
         raise ValueError(f"context {cell.context} is too short: {needed}")
-    noise_key, left = child(key, NOISE_DRAW), cell.context - alone
-    noise = noise_sentences(noise_key, cell.noise, pairs, left, token_count)
-    draw = draws_of(child(key, PLACES_DRAW))
+    noise_key, left = child(key, _NOISE_DRAW), cell.context - alone
+    noise = _noise_sentences(noise_key, cell.noise, pairs, left, token_count)
+    draw = _draws_of(child(key, _PLACES_DRAW))
     places = sorted(draw(len(noise) + 1) for _ in sentences)
     parts, start = [], 0
     for place, sentence in zip(places, sentences, strict=True):
@@ -544,10 +544,10 @@ def realistic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
     def make(batch: Batch) -> Iterator[pa.Table]:
         made: dict[str, list[str]] = columns(batch.keys, batch.cells, tokenizer, selection.twin)
         made["suite"] = ["realistic"] * len(batch.cells)
-        yield whole_table(selection, batch, REALISTIC_SCHEMA, made)
+        yield whole_table(selection, batch, _REALISTIC_SCHEMA, made)
 
     op, context = np.mean([cell[:2] for cell in selection.cells], axis=0)
-    return Source(selection, REALISTIC_SCHEMA, make, batch_size(op, context))
+    return Source(selection, _REALISTIC_SCHEMA, make, batch_size(op, context))
 
 
 def columns(
@@ -565,11 +565,11 @@ def columns(
     """
     token_count = token_counter(tokenizer)
     made: dict[str, list[str]] = {"puzzle": [], "question": [], "answer": [], "solution": []}
-    for key, problem_key, cell in zip(keys, child(keys, PROBLEM_DRAW), cells, strict=True):
-        sentences, pairs, told = make_problem(problem_key, cell.op, twin)
+    for key, problem_key, cell in zip(keys, child(keys, _PROBLEM_DRAW), cells, strict=True):
+        sentences, pairs, told = _make_problem(problem_key, cell.op, twin)
         told["puzzle"] = prompt(sentences, told["question"])
         if cell.context and twin != "context=0":
-            noisy = add_noise(key, told["puzzle"], sentences, pairs, cell, token_count)
+            noisy = _add_noise(key, told["puzzle"], sentences, pairs, cell, token_count)
             told["puzzle"] = prompt(noisy, told["question"])
         for name, column in made.items():
             column.append(told[name])

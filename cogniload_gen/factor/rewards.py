@@ -27,7 +27,7 @@ STRANGE = re.compile(r"[^\x00-\x7f−×·÷→⇒∴’]|/[a-z]")
 """What a plain sentence has none of, besides words that are not known."""
 
 LEADS = "and|first|finally|get|have|hence|let|next|now|so|then|therefore|thus|we"
-LEAD = re.compile(rf"^[\s-]*(?:(?:{LEADS}) )*", re.IGNORECASE)
+_LEAD = re.compile(rf"^[\s-]*(?:(?:{LEADS}) )*", re.IGNORECASE)
 """What may stand before a variable. Other words, such as "not", may deny the value."""
 
 
@@ -65,7 +65,7 @@ def variables(text: str, known: frozenset[str]) -> dict[str, str | None]:
             HEDGE.search(lower) or STRANGE.search(lower)
         )
         for part in re.split("[;,]", sentence):
-            left, *operands = (LEAD.sub("", operand).strip() for operand in part.split("="))
+            left, *operands = (_LEAD.sub("", operand).strip() for operand in part.split("="))
             if not operands:
                 name, _, letter = left.removeprefix("Define ").partition(" as ")
                 names[letter] = name

@@ -23,7 +23,7 @@ STATEMENT = compile(
     r"(?:v(?P<term>[0-9]{1,9})(?: (?P<sign>[+-]) (?P<step>[0-9]{1,9}))?|(?P<value>-?[0-9]{1,9}))"
 )
 TARGET = compile(r"\bequal to (-?[0-9]{1,9})\.")
-DEFINITION = compile(
+_DEFINITION = compile(
     r"(?P<value>[0-9]{1,9})"
     r"|(?:(?P<amount>[0-9]{1,9}) (?P<how>times|more than) )?(?P<what>each|the sum of) (?P<terms>.+)"
 )
@@ -171,7 +171,7 @@ def _totals(definitions: Mapping[Name, Definition]) -> dict[Name, Definition]:
 
 def _parse_definition(text: str) -> Definition:
     """What stands after the "is" of a realistic relation."""
-    match = DEFINITION.fullmatch(text)
+    match = _DEFINITION.fullmatch(text)
     if not match:
         raise _error("'2', '2 more than each A', '3 times the sum of A and B' or 'each A'", text)
     if match["value"]:

@@ -24,10 +24,10 @@ from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
 
 # Children of a puzzle's key, beside those in filler.py and training.py:
-VARIABLE_DRAW, ROOTS_DRAW, PARENT_DRAW, RELATION_DRAW, ORDER_DRAW = range(5)
-EMPTY_DRAW, TARGET_DRAW = range(5, 7)
+_VARIABLE_DRAW, _ROOTS_DRAW, _PARENT_DRAW, _RELATION_DRAW, _ORDER_DRAW = range(5)
+_EMPTY_DRAW, _TARGET_DRAW = range(5, 7)
 
-SYMBOLIC_SCHEMA = pa.schema(
+_SYMBOLIC_SCHEMA = pa.schema(
     {
         "id": pa.string(), "suite": pa.string(), "N": pa.int64(), "context": pa.int64(),
         "roots": pa.int64(), "seed": pa.int64(), "index": pa.int64(), "puzzle": pa.string(),
@@ -39,15 +39,15 @@ SYMBOLIC_SCHEMA = pa.schema(
 
 # --- Forests of variables -----------------------------------------------------------------------
 
-LARGEST_ROOT = 10
-"""Roots have values 0..LARGEST_ROOT."""
+_LARGEST_ROOT = 10
+"""Roots have values 0.._LARGEST_ROOT."""
 
 EMPTY = 10
 """One target in EMPTY matches no variable, whatever the N."""
 
 
 @dataclass(frozen=True)
-class Forests:
+class _Forests:
     """Forests with N variables each, as arrays of place x puzzle; places from N on mean nothing.
 
     `variable` is the number of the variable at a place; the first k places are roots. `parent` is
@@ -82,7 +82,7 @@ class Forests:
         return np.arange(len(self.value))[:, None]
 
 
-def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Forests:
+def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> _Forests:
     """The forests of the given keys (uint64) with their numbers of variables N (A.1.1, A.1.2).
 
     The number of roots k is `roots`, or drawn from 1..N where that is 0. A parent is uniform on the
@@ -90,17 +90,18 @@ def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Fores
     variables and of the statements, are uniform too.
     """
     places, puzzle = int(N.max()), np.arange(len(N))
-    k = np.where(np.asarray(roots) > 0, roots, 1 + uniform(child(keys, ROOTS_DRAW), N))
+    k = np.where(np.asarray(roots) > 0, roots, 1 + uniform(child(keys, _ROOTS_DRAW), N))
     before = np.maximum(np.arange(places), 1)[:, None]
-    parent = uniform(children(child(keys, PARENT_DRAW), places), before)
-    relation = children(child(keys, RELATION_DRAW), places)
-    operation, value = uniform(relation, 3) - 1, uniform(relation, LARGEST_ROOT + 1)
+    parent = uniform(children(child(keys, _PARENT_DRAW), places), before)
+    relation = children(child(keys, _RELATION_DRAW), places)
+    operation, value = uniform(relation, 3) - 1, uniform(relation, _LARGEST_ROOT + 1)
     for i in range(1, places):
         value[i] = np.where(i < k, value[i], value[parent[i], puzzle] + operation[i])
     variable, order = (
-        shuffled(children(child(keys, number), places), N) for number in (VARIABLE_DRAW, ORDER_DRAW)
+        shuffled(children(child(keys, number), places), N)
+        for number in (_VARIABLE_DRAW, _ORDER_DRAW)
     )
-    return Forests(N, k, variable, parent, operation, value, order, ask(keys, value, N))
+    return _Forests(N, k, variable, parent, operation, value, order, ask(keys, value, N))
 
 
 def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
@@ -111,10 +112,10 @@ def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
     equally likely.
     """
     variables = np.where(np.arange(len(value))[:, None] < N, value, value[0])
-    known = value[uniform(child(keys, TARGET_DRAW), N), np.arange(len(N))]
-    is_above = uniform(child(keys, TARGET_DRAW), 2) == 1
+    known = value[uniform(child(keys, _TARGET_DRAW), N), np.arange(len(N))]
+    is_above = uniform(child(keys, _TARGET_DRAW), 2) == 1
     outside = np.where(is_above, variables.max(axis=0) + 1, variables.min(axis=0) - 1)
-    return np.where(uniform(child(keys, EMPTY_DRAW), EMPTY) == 0, outside, known)
+    return np.where(uniform(child(keys, _EMPTY_DRAW), EMPTY) == 0, outside, known)
 
 
 def shuffled(words: np.ndarray, N: np.ndarray) -> np.ndarray:
@@ -131,13 +132,13 @@ def shuffled(words: np.ndarray, N: np.ndarray) -> np.ndarray:
 
 # --- Texts --------------------------------------------------------------------------------------
 
-LEADS = SAME_GROUP, NEW_GROUP, LINE_START = range(3)
-ENDINGS = NOTHING, COMMA, AND, COMMA_AND, FULL_STOP = range(5)
+LEADS = _SAME_GROUP, _NEW_GROUP, _LINE_START = range(3)
+ENDINGS = NOTHING, COMMA, AND, _COMMA_AND, _FULL_STOP = range(5)
 """What stands before a statement and after a listed variable, in the order of the data file."""
 
-BATCH_TOKENS = 400_000
+_BATCH_TOKENS = 400_000
 BATCH_PUZZLES = 4000
-STATEMENT_TOKENS = 12
+_STATEMENT_TOKENS = 12
 """What a batch holds at most, so that its arrays stay in the processor's cache: tokens of filler, a
 statement counting as so many with its solution; and puzzles."""
 
@@ -146,7 +147,7 @@ TEXT = read_words(__package__, "symbolic")
 
 
 @dataclass(frozen=True)
-class Fragments:
+class _Fragments:
     """The fragments of texts with up to M variables, and where those of a kind stand.
 
     `texts` holds the fragments, kind after kind, from `first[kind]` on. The methods take arrays of
@@ -175,11 +176,11 @@ class Fragments:
 
 def value_range(M: int) -> range:
     """All values of M variables, and of the questions about them."""
-    return range(-M, M + LARGEST_ROOT + 1)
+    return range(-M, M + _LARGEST_ROOT + 1)
 
 
 @lru_cache(maxsize=8)
-def fragments(M: int) -> Fragments:
+def fragments(M: int) -> _Fragments:
     """The fragments of texts with up to M variables."""
     statement, solution, answers = TEXT["statement"], TEXT["solution"], TEXT["answer"]
     leads, endings = statement["leads"].values(), answers["endings"].values()
@@ -217,7 +218,7 @@ def fragments(M: int) -> Fragments:
     }
     first = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()
     texts = pa.array([text for texts in kinds.values() for text in texts])
-    return Fragments(M, texts, dict(zip(kinds, first, strict=False)))
+    return _Fragments(M, texts, dict(zip(kinds, first, strict=False)))
 
 
 # --- Columns ------------------------------------------------------------------------------------
@@ -225,7 +226,7 @@ def fragments(M: int) -> Fragments:
 
 def batch_size(N: float, context: float) -> int:
     """How many puzzles with N variables and `context` tokens on average make a good batch."""
-    return max(1, min(BATCH_PUZZLES, int(BATCH_TOKENS / (context + STATEMENT_TOKENS * N))))
+    return max(1, min(BATCH_PUZZLES, int(_BATCH_TOKENS / (context + _STATEMENT_TOKENS * N))))
 
 
 def symbolic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
@@ -240,9 +241,9 @@ def symbolic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
     def make(batch: Batch) -> Iterator[pa.Table]:
         columns = symbolic_columns(batch.keys, batch.cells, tokenizer, selection.twin)
         columns["suite"] = ["symbolic"] * len(batch.cells)
-        yield whole_table(selection, batch, SYMBOLIC_SCHEMA, columns)
+        yield whole_table(selection, batch, _SYMBOLIC_SCHEMA, columns)
 
-    return Source(selection, SYMBOLIC_SCHEMA, make, batch_size(N.mean(), context.mean()))
+    return Source(selection, _SYMBOLIC_SCHEMA, make, batch_size(N.mean(), context.mean()))
 
 
 def symbolic_columns(
@@ -284,7 +285,7 @@ def symbolic_columns(
 
 
 def texts(
-    forests: Forests, filler: fillers.Filler, keys: np.ndarray, made_of: Fragments
+    forests: _Forests, filler: fillers.Filler, keys: np.ndarray, made_of: _Fragments
 ) -> pa.Array:
     """The whole prompts: statements within filler, question and instruction."""
     order, puzzles = forests.order, len(keys)
@@ -292,8 +293,8 @@ def texts(
     place = fillers.scatter(keys, forests.N, places)
     # before how many words of the filler each statement stands
     at = filler.boundary[filler.first_boundary[:-1] + place]
-    lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, NEW_GROUP, SAME_GROUP)
-    lead[0, at[0] == 0] = LINE_START
+    lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, _NEW_GROUP, _SAME_GROUP)
+    lead[0, at[0] == 0] = _LINE_START
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
     root = made_of.value("root", forests.value)
     edge = made_of.operation("edge", parent, forests.operation)
@@ -319,7 +320,7 @@ def texts(
     return gather(made_of.texts, ids, first_word + offsets(2 * forests.N + 4))
 
 
-def steps(forests: Forests, made_of: Fragments) -> pa.Array:
+def steps(forests: _Forests, made_of: _Fragments) -> pa.Array:
     """Solutions line by line, parents before their children."""
     is_used = forests.place < forests.N
     is_child = (forests.place >= forests.k) & is_used
@@ -334,7 +335,7 @@ def steps(forests: Forests, made_of: Fragments) -> pa.Array:
     return gather(made_of.texts, ids[used], offsets(3 * forests.N - forests.k))
 
 
-def answer(forests: Forests, made_of: Fragments) -> tuple[pa.Array, pa.Array]:
+def answer(forests: _Forests, made_of: _Fragments) -> tuple[pa.Array, pa.Array]:
     """The variables that have the target's value: as the answer column and as a sentence."""
     equal = (forests.value == forests.target) & (forests.place < forests.N)
     hit = np.zeros(equal.T.shape, bool)
@@ -345,8 +346,8 @@ def answer(forests: Forests, made_of: Fragments) -> tuple[pa.Array, pa.Array]:
     after = first[puzzle + 1] - 1 - np.arange(len(puzzle))  # variables yet to come
     listed = made_of.variable("item", variable, np.where(after > 0, COMMA, NOTHING))
     listed = np.insert(listed, first[:-1][count == 0], made_of.first["none"])
-    last_comma = np.where(count[puzzle] == 2, AND, COMMA_AND)
-    ending = np.select([after == 0, after == 1], [FULL_STOP, last_comma], COMMA)
+    last_comma = np.where(count[puzzle] == 2, AND, _COMMA_AND)
+    ending = np.select([after == 0, after == 1], [_FULL_STOP, last_comma], COMMA)
     opening = made_of.value("conclusion", forests.target, np.minimum(count, 2))
     sentence = np.insert(made_of.variable("item", variable, ending), first[:-1], opening)
     return (

@@ -25,13 +25,13 @@ from cogniload_gen.factor.knobs import (
 )
 from cogniload_gen.grid import MAX_SEED, Batch, Grid
 
-TRAINING_DRAW = 11
+_TRAINING_DRAW = 11
 """A child of a puzzle's key, beside those in symbolic.py and filler.py."""
 
 MAX_N = 29
-MU, SIGMA, L_MIN, L_MAX = 5, 2.5, 100, 1000
+_MU, _SIGMA, _L_MIN, _L_MAX = 5, 2.5, 100, 1000
 LENGTH_BOUNDS = np.array(
-    [round(2**31 * erfc((MU - log(L + 0.5)) / SIGMA / sqrt(2))) for L in range(L_MIN, L_MAX)]
+    [round(2**31 * erfc((_MU - log(L + 0.5)) / _SIGMA / sqrt(2))) for L in range(_L_MIN, _L_MAX)]
 )
 """P(L <= 100), P(L <= 101), ... in units of 2**-32: a draw of 32 bits lies between two of them.
 
@@ -41,7 +41,7 @@ integers do not: none of the numbers that are rounded to them lies within 1e-4 o
 
 
 @dataclass(frozen=True)
-class TrainingSet(Grid):
+class _TrainingSet(Grid):
     """The first `num_puzzles` of the training set `name`, whose puzzles draw their cells.
 
     `split` says whose draws they take, and `cells` holds the largest cell that one may have, to
@@ -56,7 +56,7 @@ class TrainingSet(Grid):
         A puzzle's cell is drawn from its key, and is no part of its address.
         """
         if self.name == "mixed":
-            indices = mixture(self.seed)[start:stop]
+            indices = _mixture(self.seed)[start:stop]
         else:
             indices = np.array(TRAINING_SETS[self.name][1][start:stop], np.int64)
         key = address_key("factor-training", self.version, self.seed, self.split)
@@ -68,7 +68,7 @@ class TrainingSet(Grid):
 
 def select_training_set(
     split: str, *, num_puzzles: Any = None, seed: Any = 42, **knobs: Any
-) -> TrainingSet:
+) -> _TrainingSet:
     """Return the training set of Appendix D that a split names, or its first `num_puzzles`.
 
     It draws its knobs: ValueError for one that is given, other than a default, and for a parameter
@@ -83,9 +83,9 @@ def select_training_set(
     count = most if num_puzzles is None else num_puzzles
     check_integer("num_puzzles", count, low=1, high=most)
     check_integer("seed", seed, low=0, high=MAX_SEED)
-    largest = SymbolicCell(MAX_N, int(scales(split, np.array(indices[-1]))) * (L_MAX - L_MIN))
+    largest = SymbolicCell(MAX_N, int(scales(split, np.array(indices[-1]))) * (_L_MAX - _L_MIN))
     version = SYMBOLIC_VERSION
-    return TrainingSet("factor-symbolic", version, (largest,), count, seed, draws, name=split)
+    return _TrainingSet("factor-symbolic", version, (largest,), count, seed, draws, name=split)
 
 
 def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,7 @@ def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     N is the least of two uniform numbers 1..29. L is the rounded exponential of a normal deviate,
     clipped to 100..1000; 100 less is the filler.
     """
-    words = child(child(keys, TRAINING_DRAW), np.arange(3)[:, None])
+    words = child(child(keys, _TRAINING_DRAW), np.arange(3)[:, None])
     N = 1 + uniform(words[:2], MAX_N).min(axis=0)
     return N, np.searchsorted(LENGTH_BOUNDS, uniform(words[2], 2**32), side="right")
 
@@ -107,7 +107,7 @@ def scales(name: str, indices: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=4)
-def mixture(seed: int) -> np.ndarray:
+def _mixture(seed: int) -> np.ndarray:
     """The indices of the course in the random order of the mixed set."""
     key = address_key("factor-mixture", SYMBOLIC_VERSION, seed)
     return np.argsort(child(np.array(key, np.uint64), np.arange(COURSE)), kind="stable")

@@ -31,19 +31,19 @@ from cogniload_gen.tables import reading
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's name, user/name."""
 
-CARD = "README.md"
+_CARD = "README.md"
 
 KINDS = errors.HfHubHTTPError.__mro__
-HTTP_ERROR: type[BaseException] = KINDS[KINDS.index(OSError) - 1]
+_HTTP_ERROR: type[BaseException] = KINDS[KINDS.index(OSError) - 1]
 """What the Hub's library raises where there is no answer at all (httpx's or requests' own)."""
 
 
 @contextmanager
-def hub_errors(repo: str) -> Iterator[None]:
+def _hub_errors(repo: str) -> Iterator[None]:
     """Make one line, an OSError, of what goes wrong between us and the Hub, in its words."""
     try:
         yield
-    except (HTTP_ERROR, errors.LocalEntryNotFoundError, ConnectionError) as error:
+    except (_HTTP_ERROR, errors.LocalEntryNotFoundError, ConnectionError) as error:
         answered = getattr(getattr(error, "response", None), "status_code", None)
         what = "refused" if answered else "can't be reached"
         words = one_line(f"{type(error).__name__}: {error}")
@@ -86,19 +86,19 @@ def push(
     if get_token() is None:
         raise PermissionError(f"{repo}: no token for the Hub: run `hf auth login` or set HF_TOKEN")
     api = HfApi()
-    with hub_errors(repo):
+    with _hub_errors(repo):
         api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         info = api.dataset_info(repo)
         if private and not info.private:
             raise ValueError(f"{repo} exists and is public: --private is for a new one")
         published = []
-        if any(file.rfilename == CARD for file in info.siblings or ()):
+        if any(file.rfilename == _CARD for file in info.siblings or ()):
             # one that is not ours is not for us to replace: it is refused where it is read
-            card = api.hf_hub_download(repo, CARD, repo_type="dataset", revision=info.sha)
+            card = api.hf_hub_download(repo, _CARD, repo_type="dataset", revision=info.sha)
             published = read_card(Path(card), repo)
     with tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
         write_folder(Path(temporary), repo, new, shards.merge(published, new))
-        with hub_errors(repo):
+        with _hub_errors(repo):
             return api.upload_folder(
                 repo_id=repo,
                 repo_type="dataset",
@@ -114,7 +114,7 @@ def write_folder(
     folder: Path, repo: str, new: shards.Configuration, all: list[shards.Configuration]
 ) -> None:
     """Write what a push of `new` uploads to a repository that then holds `all`."""
-    (folder / CARD).write_text(str(dataset_card(repo, all)), "utf-8")
+    (folder / _CARD).write_text(str(dataset_card(repo, all)), "utf-8")
     tasks = evaluation(all)
     if tasks["tasks"]:
         text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
@@ -233,11 +233,11 @@ def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Split], lis
     if not source.is_dir():
         if source.exists() or not REPOSITORY.fullmatch(str(source)):
             raise ValueError(f"{source} must be a folder or a repository user/name")
-        folder = _download(str(source), [CARD])
-    elif not (source / CARD).exists():
+        folder = _download(str(source), [_CARD])
+    elif not (source / _CARD).exists():
         folders = "manifest.json, as `cogniload generate OUT/` writes it, or README.md, the card"
         raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
-    splits = shards.splits_of(read_card(folder / CARD, str(source)))
+    splits = shards.splits_of(read_card(folder / _CARD, str(source)))
     for puzzles, _ in splits:
         _check(puzzles, source, tokenizer)
     if folder != source:
@@ -248,7 +248,7 @@ def _find_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Split], lis
 
 def _download(repo: str, patterns: list[str], revision: str | None = None) -> Path:
     """Return the folder that has some files of a repository; its name is the revision's."""
-    with hub_errors(repo):
+    with _hub_errors(repo):
         return Path(
             snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
         )

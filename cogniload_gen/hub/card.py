@@ -32,10 +32,10 @@ BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
 SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
 """The Hub's categories of size, each ten times the one before."""
 
-SAMPLE_LINES = 60
+_SAMPLE_LINES = 60
 """Lines of the card's sample puzzle beyond which it is cut in the middle."""
 
-FIXED = read_words(__package__, "card")
+_FIXED = read_words(__package__, "card")
 """What is the same in each card and each eval.yaml."""
 
 
@@ -54,7 +54,7 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
         rows += len(puzzles.grid)
         paths[puzzles.name].append({"split": split, "path": data_files(puzzles, split)})
     data = DatasetCardData(
-        **FIXED["metadata"] | {"language": languages} | translated,
+        **_FIXED["metadata"] | {"language": languages} | translated,
         pretty_name=about["name"],
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
         tags=about["tags"],
@@ -84,7 +84,7 @@ def evaluation(configurations: list[Configuration]) -> dict:
             "id": puzzles.name,
             "config": puzzles.name,
             "split": "test",
-            "field_spec": FIXED["field_spec"]
+            "field_spec": _FIXED["field_spec"]
             | {"metadata": ["id", *puzzles.benchmark.cell._fields]},
             "solvers": [{"name": "generate"}],
             "scorers": [puzzles.benchmark.words.get("scorer", {"name": "includes"})],
@@ -92,7 +92,7 @@ def evaluation(configurations: list[Configuration]) -> dict:
         for puzzles in configurations
         if "test" in puzzles.splits
     ]
-    description = f"{about['summary']} {FIXED['nearest_scorer']}"
+    description = f"{about['summary']} {_FIXED['nearest_scorer']}"
     own = {"evaluation_framework": "inspect-ai", "tasks": tasks}
     return {"name": about["name"], "description": description} | own
 
@@ -145,6 +145,6 @@ def _example(configurations: list[Configuration]) -> dict:
     puzzles = next((each for each in made if not each.grid.options.get("tokenizer")), made[0])
     row = next(puzzles.source(puzzles.grid.split).rows())
     lines = row["puzzle"].split("\n")
-    if len(lines) > SAMPLE_LINES:
-        lines[SAMPLE_LINES - 10 : -5] = ["..."]
+    if len(lines) > _SAMPLE_LINES:
+        lines[_SAMPLE_LINES - 10 : -5] = ["..."]
     return {"puzzle": "\n".join(lines), "answer": row["answer"]}

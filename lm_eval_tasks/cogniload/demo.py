@@ -19,7 +19,7 @@ from lm_eval_tasks.evaluation import Evaluation
 MODELS = Path(__file__).parents[1] / "models"
 WHOLE, HALF = "small-reasoner", "small-reasoner-half"
 
-HALF_AT = 10
+_HALF_AT = 10
 """With how much hay the simulated model solves half: its ECL50 at rho = 50 % is 20."""
 
 UNTIL: dict[str, Any] = {"until": "ECL50±20%", "at": "d=1,rho=50", "N": "4..96", "budget": 400}
@@ -27,7 +27,7 @@ GRID = {"d": 1, "N": [4, 8, 16, 32], "rho": 50, "num_puzzles": 25}
 WINDOW, LONGEST = 1024, 520
 """Tokens of a prompt and its response, and of a response."""
 
-TWINS, REPORT = 480, "report"
+TWINS, _REPORT = 480, "report"
 
 
 def run_demo(out: Path) -> list[str]:
@@ -48,9 +48,9 @@ def run_demo(out: Path) -> list[str]:
     return [
         *carried,
         better,
-        f"Found of a simulated model whose ECL50 is {2 * HALF_AT} and whose cause is distraction:",
+        f"Found of a simulated model whose ECL50 is {2 * _HALF_AT} and whose cause is distraction:",
         *planted,
-        f"report   {out / WHOLE / REPORT / PAGE}",
+        f"report   {out / WHOLE / _REPORT / PAGE}",
     ]
 
 
@@ -63,14 +63,14 @@ def _measure(name: str, out: Path) -> tuple[str, str]:
     print(f"asking {name} twins of its failures", flush=True)
     twins = ask_twins(make_twins(run, TWINS, 0), run / "why", model)
     headlines: list[str] = []
-    write_report({name: run}, run / REPORT, force=True, say=headlines.append)
+    write_report({name: run}, run / _REPORT, force=True, say=headlines.append)
     return headlines[0], f"  {explain_results([run, twins.folder])[0]}"
 
 
 def _evaluation(name: str, **puzzles: object) -> Evaluation:
     """Return the evaluation of a model, on puzzles."""
     if name == SIMULATED:
-        return Evaluation(SIMULATED, {"half_at": HALF_AT})
+        return Evaluation(SIMULATED, {"half_at": _HALF_AT})
     return Evaluation(
         model="hf",
         model_args={"pretrained": str(MODELS / name), "dtype": "float32"},

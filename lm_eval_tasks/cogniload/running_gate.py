@@ -33,9 +33,9 @@ from lm_eval_tasks.status import each_warning_once
 TASK, PUZZLES = "cogniload", Path("puzzles") / "gate.parquet"
 
 # The predicted pass rates of the puzzles: a loss shows in the fewest there (studies/gate.py).
-PASS_RATES = 0.5, 0.7
+_PASS_RATES = 0.5, 0.7
 
-BATCH = 50  # puzzles between looks
+_BATCH = 50  # puzzles between looks
 
 
 def run_gate(
@@ -58,7 +58,7 @@ def run_gate(
     """
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
-    puzzles = fresh_puzzles(frame, check_integer("budget", budget, low=1, high=10**6), seed)
+    puzzles = _fresh_puzzles(frame, check_integer("budget", budget, low=1, high=10**6), seed)
     ids, file = puzzles["id"].to_pylist(), out / PUZZLES
     begun = pq.read_table(file, columns=["id"])["id"].to_pylist() if file.exists() else []
     if begun[:budget] != ids[: len(begun)]:
@@ -80,12 +80,12 @@ def run_gate(
     return replace(gate(table[SIDES], margin), cap=cap), find_flips(table)
 
 
-def fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
-    """Return puzzles that the model of a run's frame solves, by its fit, as often as PASS_RATES.
+def _fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
+    """Return puzzles that the model of a run's frame solves, by its fit, as often as _PASS_RATES.
 
     A seed draws the cell of each: fewer puzzles are the first ones of more.
     """
-    cells = choose_cells(frame, *PASS_RATES)
+    cells = choose_cells(frame, *_PASS_RATES)
     drawn = np.random.default_rng(seed).integers(len(cells), size=budget)
     index = pd.Series(drawn).groupby(drawn).cumcount().to_numpy()
     which = {"split": "validation", "seed": seed, "num_puzzles": int(index.max()) + 1}
@@ -98,8 +98,8 @@ def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> tuple[p
     rows: list[list[Any]] = []
     cap, unasked = "", {"acc": nan, "answer": None}
     try:
-        for start in range(0, len(ids), BATCH):
-            keys = [Key(TASK, id, 0, 0) for id in ids[start : start + BATCH]]
+        for start in range(0, len(ids), _BATCH):
+            keys = [Key(TASK, id, 0, 0) for id in ids[start : start + _BATCH]]
             for side in asking:
                 if not all(key in side.answers for key in keys):
                     side.config.samples = {TASK: [*range(start, start + len(keys))]}

@@ -92,7 +92,7 @@ def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
     return scored | dict.fromkeys(DECAY, result)
 
 
-def share_found(counts: Sequence[Sequence[int]]) -> float:
+def _share_found(counts: Sequence[Sequence[int]]) -> float:
     """Return the share of the needed statements that were retrieved, over all puzzles."""
     retrieved, needed = map(sum, zip(*counts, strict=True))
     return retrieved / needed
@@ -104,7 +104,7 @@ class FactorTask(SharedBudgetTask):
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and those of what was retrieved."""
         shares = dict.fromkeys(("closure_recall", "not_retrieved", "not_reasoned"), mean)
-        return super().aggregation() | {"recall": share_found} | shares
+        return super().aggregation() | {"recall": _share_found} | shares
 
     def higher_is_better(self) -> dict[str, Any]:
         """Return the YAML's, and those of what was retrieved."""

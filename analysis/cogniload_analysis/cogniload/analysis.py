@@ -12,7 +12,7 @@ from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_gen.cogniload import BENCHMARK
 
 
-class CogniLoadAnalysis(Analysis):
+class _CogniLoadAnalysis(Analysis):
     """Capacity by d, N and rho, and the statements where reasoning breaks."""
 
     name = "CogniLoad"
@@ -32,7 +32,7 @@ class CogniLoadAnalysis(Analysis):
     facts = (READING, ANSWER, *design.FACTS, NEEDLES)
 
 
-COGNILOAD = CogniLoadAnalysis()
+COGNILOAD = _CogniLoadAnalysis()
 
 
 def read_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:

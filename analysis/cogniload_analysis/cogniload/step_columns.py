@@ -20,7 +20,7 @@ STATEMENT = re.compile(r"^[ \t]*\d{1,9}[.):] .*", re.MULTILINE)
 """A line of a puzzle that is a statement."""
 
 
-def read_reading(sample: Sample) -> tuple[bool, float, str, bool, float]:
+def _read_reading(sample: Sample) -> tuple[bool, float, str, bool, float]:
     """Return what a sample holds under `steps_read`: the values of READING.
 
     Without it, or with an error that `read_steps` does not know, the response counts as not read.
@@ -44,7 +44,7 @@ READING = Columns(
         "recovered": bool,
         "coverage": "float64",
     },
-    read_reading,
+    _read_reading,
 )
 """The columns of where the reasoning breaks."""
 

@@ -39,7 +39,7 @@ HARD = np.arange(6)
 """How many needles of a puzzle may be too hard."""
 
 
-class Trials(NamedTuple):
+class _Trials(NamedTuple):
     """Attempts (A) at puzzles (P) and their twins, puzzle by puzzle, the puzzle itself first.
 
     Attributes:
@@ -62,7 +62,7 @@ class Trials(NamedTuple):
     changes: frozenset[str]
 
 
-def count_trials(frame: pd.DataFrame) -> Trials | None:
+def count_trials(frame: pd.DataFrame) -> _Trials | None:
     """Return the trials in a frame with id, correct, N and needles; None without these columns.
 
     The first attempt at each text counts. Without `again`, all puzzles' own results stand in.
@@ -90,7 +90,7 @@ def count_trials(frame: pd.DataFrame) -> Trials | None:
     if selected:
         tried &= rows.groupby("base")["twin"].transform("size").to_numpy() > 1
     first = np.flatnonzero(own[tried])
-    return Trials(
+    return _Trials(
         rows["correct"].to_numpy(float)[tried],
         (amounts / np.maximum(amounts[own & tried].mean(axis=0), 1e-9))[tried],
         kept[tried, None], alone[tried, None], first, selected,
@@ -98,7 +98,7 @@ def count_trials(frame: pd.DataFrame) -> Trials | None:
     )  # fmt: skip
 
 
-def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
+def explain_trials(trials: _Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
     """Return the causes whose fit has the best log-likelihood, less penalties, and `share_slips`.
 
     All single causes are compared, all pairs, and the best pair with each other cause. Slips on
@@ -119,7 +119,7 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
     return tuple(cause for cause in named if cause in best and sure), shares
 
 
-def show_causes(trials: Trials) -> list[str]:
+def show_causes(trials: _Trials) -> list[str]:
     """Return the causes that the twins can show.
 
     Without second attempts, puzzles whose texts all fail look like those with a step that is too
@@ -140,7 +140,7 @@ def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [some for some in combinations(causes, size) if not {"distraction", "work"} <= {*some}]
 
 
-def fit(trials: Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
+def fit(trials: _Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
     """Return scipy's result of the fit of causes: the expected slips that grow with each amount.
 
     With `step`, which must be the last cause, the last three are the expected harmful slips at
@@ -152,7 +152,7 @@ def fit(trials: Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
     return minimize(loss, start, problem, "L-BFGS-B", jac=True, bounds=bounds)
 
 
-def settings(trials: Trials, causes: Sequence[str], surely: float) -> tuple[Any, Any]:
+def settings(trials: _Trials, causes: Sequence[str], surely: float) -> tuple[Any, Any]:
     """Return the arguments of `loss` but the parameters, and the bounds of these."""
     places, step = [place for cause in causes for place in _GROWS_WITH[cause]], "step" in causes
     bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999), (surely, 1)] * step
@@ -160,7 +160,7 @@ def settings(trials: Trials, causes: Sequence[str], surely: float) -> tuple[Any,
 
 
 def loss(
-    parameters: np.ndarray, trials: Trials, places: list[int], step: bool
+    parameters: np.ndarray, trials: _Trials, places: list[int], step: bool
 ) -> tuple[float, np.ndarray]:
     """Return the negative log-likelihood, and its slope.
 
@@ -195,7 +195,7 @@ def loss(
     return -float(total.sum()), np.array(gradient)
 
 
-def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
+def share_slips(trials: _Trials, causes: Sequence[str]) -> pd.DataFrame:
     """Return the share of the expected slips that each cause explains, in one fit of them all.
 
     Columns: cause, share, low and high, the 95 % interval: the least and the greatest share of

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-NO_WORSE, WORSE, UNDECIDED = "no worse", "worse", "undecided"
+_NO_WORSE, _WORSE, _UNDECIDED = "no worse", "worse", "undecided"
 LOWER = "lower, perhaps within the margin"
 
 # What the command ends with; 2 is for wrong use and what breaks.
-EXIT_CODES = {NO_WORSE: 0, WORSE: 1, UNDECIDED: 3, LOWER: 5}
+_EXIT_CODES = {_NO_WORSE: 0, _WORSE: 1, _UNDECIDED: 3, LOWER: 5}
 CAPPED = 4
 
 # How often "worse" and "no worse" come at most where the loss is the margin, and "lower" where
@@ -26,13 +26,13 @@ CAPPED = 4
 ERROR = 0.05
 
 # The bets suit shares of flips from the first one down; each is at most so much of the capital.
-MOST_FLIPS, LARGEST_BET = 0.5, 0.9
+_MOST_FLIPS, _LARGEST_BET = 0.5, 0.9
 
 # A difference that changed by more standard errors during the run is worth a sentence.
 SURPRISE = 2.58
 
 # No run goes on for that many times its puzzles.
-FAR = 1e6
+_FAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class Gate:
     @property
     def is_decided(self) -> bool:
         """Whether the verdict is "no worse" or "worse"."""
-        return self.verdict in (NO_WORSE, WORSE)
+        return self.verdict in (_NO_WORSE, _WORSE)
 
     @property
     def exit_code(self) -> int:
         """0 for "no worse", 1 for "worse", 3 for "undecided", 5 for LOWER; 4 if a cap ended it."""
-        return CAPPED if self.cap and not self.is_decided else EXIT_CODES[self.verdict]
+        return CAPPED if self.cap and not self.is_decided else _EXIT_CODES[self.verdict]
 
     @property
     def lines(self) -> list[str]:
@@ -86,7 +86,7 @@ class Gate:
             more = f"about {self.needed:,} more puzzles would decide"
             more = more if self.needed else "more puzzles such as these would not decide"
             more = f"stopped, as {self.cap}: a higher cap goes on" if self.cap else more
-            said = f"{self.verdict}{f' at {margin}' * (self.verdict == UNDECIDED)}: {more}"
+            said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         return [
             f"verdict     {said}",
@@ -122,11 +122,11 @@ def gate(pairs: ArrayLike, margin: float) -> Gate:
     )
     for_new = -in_favour[0], in_favour[1]
     low, high = lowest(*against, allowed), -lowest(*for_new, allowed)
-    verdict = NO_WORSE if low > -allowed else LOWER if high < 0 else UNDECIDED
-    verdict = WORSE if high < -allowed else verdict
+    verdict = _NO_WORSE if low > -allowed else LOWER if high < 0 else _UNDECIDED
+    verdict = _WORSE if high < -allowed else verdict
     base, new = (float(share) for share in both.mean(axis=0))
     lost, won = int((apart < 0).sum()), int((apart > 0).sum())
-    needed = _needed(against, for_new, allowed) if verdict in (UNDECIDED, LOWER) else 0
+    needed = _needed(against, for_new, allowed) if verdict in (_UNDECIDED, LOWER) else 0
     notes = tuple(_doubts(asked, apart))
     return Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, notes)
 
@@ -137,7 +137,7 @@ def log_capital(values: np.ndarray, counts: np.ndarray, bound: float, margin: fl
     `counts` says how often each of the `values` came, whose place is its first axis. A bet is a
     share of the capital; the best one is about the distance to the bound over the share of flips.
     """
-    bets = margin / MOST_FLIPS * 2.0 ** np.arange(np.log2(LARGEST_BET * MOST_FLIPS / margin))
+    bets = margin / _MOST_FLIPS * 2.0 ** np.arange(np.log2(_LARGEST_BET * _MOST_FLIPS / margin))
     bets = bets[bets * (1 + bound) < 1, None]  # none loses more than there is
     capitals = np.log1p(bets * (values - bound)) @ counts
     return np.logaddexp.reduce(capitals, axis=0) - np.log(len(bets))
@@ -159,7 +159,7 @@ def _needed(
     against: tuple[np.ndarray, np.ndarray], for_new: tuple[np.ndarray, np.ndarray], margin: float
 ) -> int:
     """Return how many more puzzles decide, if they come out as these did; 0 if none do."""
-    times = np.geomspace(1, FAR, 5000)
+    times = np.geomspace(1, _FAR, 5000)
     sides = (*against, -margin), (*for_new, margin)
     capitals = [log_capital(v, np.outer(n, times), bound, margin) for v, n, bound in sides]
     won = np.max(capitals, axis=0) >= -np.log(ERROR)

@@ -42,7 +42,7 @@ _Style = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Picture:
+class _Picture:
     """A figure as its files: for paper, and as an SVG for a phone, with one panel a row."""
 
     svg: bytes
@@ -55,12 +55,12 @@ class Picture:
         return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
 
 
-def render(figure: Figure) -> Picture:
+def render(figure: Figure) -> _Picture:
     """Return the files of a figure, the same for the same figure."""
     whole = draw(figure)
     svg = save_figure(whole, "svg")
     narrow = svg if len(figure.panels) == 1 else save_figure(draw(figure, across=1), "svg")
-    return Picture(svg, save_figure(whole, "pdf"), narrow)
+    return _Picture(svg, save_figure(whole, "pdf"), narrow)
 
 
 def draw(figure: Figure, across: int = _ACROSS) -> mpl.Figure:

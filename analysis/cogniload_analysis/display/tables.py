@@ -31,10 +31,10 @@ _LATEX = {
 }  # fmt: skip
 """What LaTeX sets for words and characters anywhere, the first ones first."""
 
-Format = Callable[..., str]
+_Format = Callable[..., str]
 """From one row's raw values to a cell's text."""
 
-Columns = Mapping[str, str | tuple[str, Format]]
+Columns = Mapping[str, str | tuple[str, _Format]]
 """Printed columns: see `Table`."""
 
 
@@ -131,12 +131,12 @@ def set_number(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
-def number(decimals: int, scale: float = 1) -> Format:
+def number(decimals: int, scale: float = 1) -> _Format:
     """Return a format of a number, times `scale`, with decimals."""
     return lambda value: set_number(scale * value, decimals)
 
 
-def between(show: Format) -> Format:
+def between(show: _Format) -> _Format:
     """Return a format of the two ends of an interval, each set by `show` with what follows them."""
 
     def show_ends(low: float, high: float, *more: Any) -> str:
@@ -145,17 +145,17 @@ def between(show: Format) -> Format:
     return show_ends
 
 
-def form(template: str) -> Format:
+def form(template: str) -> _Format:
     """Return a format by a format string; a missing first value is a dash."""
     return lambda *values: template.format(*values) if pd.notna(values[0]) else MISSING
 
 
-def starred(decimals: int) -> Format:
+def starred(decimals: int) -> _Format:
     """Return a format of a number with decimals, and the stars of its p after it."""
     return lambda value, p: set_number(value, decimals) + stars(p)
 
 
-def points(decimals: int) -> Format:
+def points(decimals: int) -> _Format:
     """Return a format of a difference of shares in percentage points, with its sign."""
     return lambda share: MISSING if math.isnan(share) else f"{100 * share:+.{decimals}f}"
 
@@ -196,7 +196,7 @@ COUNTS: Columns = {"correct": "Right", "responses": "Responses"}
 P_VALUES: Columns = {"p": ("p", p_value), "p_holm": ("p (Holm)", p_value)}
 
 
-def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, Format]]:
+def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, _Format]]:
     """Return the printed columns of loads."""
     return {
         load.name: (load.heading, lambda level, load=load: load.show(load.scale(level)))

@@ -30,7 +30,7 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     return family.where(apart, suite)
 
 
-class FactorAnalysis(Analysis):
+class _FactorAnalysis(Analysis):
     """The decay of accuracy with complexity, at each length of context."""
 
     name = "FACTOR"
@@ -53,7 +53,7 @@ class FactorAnalysis(Analysis):
         return label_models(frame.assign(task=merge_tasks(frame)), "suite")
 
 
-FACTOR = FactorAnalysis()
+FACTOR = _FactorAnalysis()
 
 
 def read_factor_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:

@@ -41,7 +41,7 @@ CAPS = {1.0: 0.38, 0.98: 0.28, 0.95: 0.18, 0.88: 0.09, 0.75: 0.05, 0.5: 0.02}
 FLOORS = {0.0: 0.5, 0.03: 0.35, 0.08: 0.15}
 """What the cap and the floor may be, and how likely each is before any answer."""
 
-_SLOPES, PLACES = 21, 33
+_SLOPES, _PLACES = 21, 33
 """How many CDF and N_eff the grid has."""
 
 _ZOOMS = 3
@@ -72,7 +72,7 @@ class Puzzle(NamedTuple):
     index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
 
 
-class DecayPrior(NamedTuple):
+class _DecayPrior(NamedTuple):
     """What is known of a decay before any answer: little, by the published ones.
 
     ln(-CDF) is normal with `mean` and `deviation`; N_eff, which below 0 says how far the decay has
@@ -86,18 +86,18 @@ class DecayPrior(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def published_prior() -> DecayPrior:
+def published_prior() -> _DecayPrior:
     """Return the prior that reaches over all the published decays, and as far again."""
     tables = [published_table(f"factor_{name}") for name in PUBLISHED]
     published = pd.concat([table[["CDF", "CDO"]] for table in tables])
     slope, place = np.log(-published["CDF"]), -published["CDO"] / published["CDF"]
     margin = (_WIDER - 1) / 2 * (place.max() - place.min())
     ends = float(place.min() - margin), float(place.max() + margin)
-    return DecayPrior(float(slope.mean()), float(_WIDER * slope.std()), *ends)
+    return _DecayPrior(float(slope.mean()), float(_WIDER * slope.std()), *ends)
 
 
 @dataclass(frozen=True, eq=False)
-class DecayBelief:
+class _DecayBelief:
     """The posterior on a grid: a CDF, an N_eff, a cap and a floor each, and how likely they are."""
 
     CDF: np.ndarray
@@ -200,16 +200,16 @@ class DecayDesign(design.Design):
         N = check_integer("N", puzzle.N, low=self._knob.low, high=self._knob.high)
         return Puzzle(N, int(puzzle.index))
 
-    def believe(self, answers: Answers) -> DecayBelief:
+    def believe(self, answers: Answers) -> _DecayBelief:
         """Return the posterior on a grid that has closed in on it."""
         by_N = design.answer_frame(answers, Puzzle).groupby("N")["correct"]
         return find_decay(by_N.agg(right="sum", total="size").reset_index(), self.prior)
 
-    def find_goal(self, belief: DecayBelief) -> Interval:
+    def find_goal(self, belief: _DecayBelief) -> Interval:
         """Return the interval of N_eff, CDF or CDO."""
         return belief.interval(getattr(belief, self.goal))
 
-    def _choose(self, belief: DecayBelief, size: int, known: int) -> np.ndarray:
+    def _choose(self, belief: _DecayBelief, size: int, known: int) -> np.ndarray:
         """Return how many puzzles of each N narrow the goal most.
 
         What answers would say of the goals is taken to be linear in the share of right ones (Bayes
@@ -224,7 +224,7 @@ class DecayDesign(design.Design):
         toward = np.array(list(self._goal_covariances(belief, apart)))
         return design.narrow(covariance, toward, noise, np.zeros(len(noise), int), size)
 
-    def _goal_covariances(self, belief: DecayBelief, apart: np.ndarray) -> Iterable[np.ndarray]:
+    def _goal_covariances(self, belief: _DecayBelief, apart: np.ndarray) -> Iterable[np.ndarray]:
         """Yield the covariance of each goal with the accuracies, over its deviation, weighted.
 
         N_eff counts as its logarithm, and only as far as puzzles go: from half the smallest N to
@@ -243,7 +243,9 @@ class DecayDesign(design.Design):
             if deviation > LEAST_CHANCE:
                 yield np.sqrt(weight) * (belief.weights * away) @ apart / deviation
 
-    def _describe(self, belief: DecayBelief, flags: tuple[str, ...], stopped: str) -> DecayEstimate:
+    def _describe(
+        self, belief: _DecayBelief, flags: tuple[str, ...], stopped: str
+    ) -> DecayEstimate:
         """Return the `DecayEstimate` that answers say, with flags."""
         bands = pd.DataFrame(
             map(belief.interval, belief.accuracy(self.candidates).T),
@@ -274,7 +276,7 @@ class DecayDesign(design.Design):
             f"CDO   {CDO}",
         ]
 
-    def _question(self, belief: DecayBelief) -> Iterable[str]:
+    def _question(self, belief: _DecayBelief) -> Iterable[str]:
         """Yield in words what a reader of an estimate should know.
 
         N_eff, where the line reaches an accuracy of 1, lies before the N from which accuracy falls
@@ -303,7 +305,7 @@ def _decay(N: np.ndarray, CDF: np.ndarray, N_eff: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(CDF * (N - N_eff), 0))
 
 
-def find_decay(counts: pd.DataFrame, prior: DecayPrior) -> DecayBelief:
+def find_decay(counts: pd.DataFrame, prior: _DecayPrior) -> _DecayBelief:
     """Return the posterior, given right answers and answers in all by N.
 
     The first grid reaches over the whole prior; each further one over those CDF and N_eff that the
@@ -312,18 +314,18 @@ def find_decay(counts: pd.DataFrame, prior: DecayPrior) -> DecayBelief:
     reach = REACH * prior.deviation
     slopes, places = (prior.mean - reach, prior.mean + reach), (prior.low, prior.high)
     for _ in range(_ZOOMS):
-        slope, place = np.linspace(*slopes, _SLOPES), np.linspace(*places, PLACES)
+        slope, place = np.linspace(*slopes, _SLOPES), np.linspace(*places, _PLACES)
         weights = _weigh(counts, prior, slope, place)
         slopes = _likely_range(slope, weights.sum(axis=(1, 2, 3)))
         places = _likely_range(place, weights.sum(axis=(0, 2, 3)))
     kept = weights > _UNLIKELY * weights.max()
     grid = np.meshgrid(-np.exp(slope), place, list(CAPS), list(FLOORS), indexing="ij")
     CDF, N_eff, cap, floor = (axis[kept] for axis in grid)
-    return DecayBelief(CDF, N_eff, cap, floor, weights[kept] / weights[kept].sum())
+    return _DecayBelief(CDF, N_eff, cap, floor, weights[kept] / weights[kept].sum())
 
 
 def _weigh(
-    counts: pd.DataFrame, prior: DecayPrior, slope: np.ndarray, place: np.ndarray
+    counts: pd.DataFrame, prior: _DecayPrior, slope: np.ndarray, place: np.ndarray
 ) -> np.ndarray:
     """Return how likely each ln(-CDF), N_eff, cap and floor is, an axis each, up to a factor."""
     N, right, total = (counts[name].to_numpy() for name in ("N", "right", "total"))

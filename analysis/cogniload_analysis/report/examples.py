@@ -22,13 +22,13 @@ _GOLDEN = 0.6180339887
 # Characters shown of a response's end, and on both sides of what is marked before it.
 RESPONSE_END, _AROUND = 1500, 500
 # Responses that a page lists by cell, and the characters of each.
-MOST_LISTED, _LISTED_END = 3000, 300
+_MOST_LISTED, _LISTED_END = 3000, 300
 # A puzzle of 128K tokens is shown by its two ends.
 _PUZZLE_END = 20_000
 # A line of a response may be endless.
 _STEP_LENGTH = 200
 
-Passage = tuple[str, str]
+_Passage = tuple[str, str]
 """Some text, and its mark: "" for none, "evidence", "step", "needle", or "gap" in place of text."""
 
 Place = tuple[int, int]
@@ -67,12 +67,12 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample.doc.get(name) or "") for name in ("puzzle", "question", "answer")}
     puzzle = texts.pop("puzzle")
-    scored = score_again(sample, row.outcome)
+    scored = _score_again(sample, row.outcome)
     texts["why"] = scored.explanation if scored else ""
     broken = None if told.hidden else analysis.find_break(text, sample.doc, row)
     start = len(text) - len(apart.response)
     shift, (first, last) = start - apart.start, (scored and scored.evidence) or (0, 0)
-    marks = [("step", find_step(text, broken)), ("evidence", (first + shift, last + shift))]
+    marks = [("step", _find_step(text, broken)), ("evidence", (first + shift, last + shift))]
     ends = (0, _PUZZLE_END), (max(_PUZZLE_END, len(puzzle) - _PUZZLE_END), len(puzzle))
     needles = [("needle", place) for place in analysis.find_needles(puzzle)]
     return {name: show_controls(text) for name, text in texts.items()} | {
@@ -84,29 +84,29 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
         "bucket": row.outcome,
         "meaning": analysis.meanings.get(row.outcome, row.outcome),
         "ending": row.cut_by or row.ending,
-        "puzzle": mark_text(puzzle, ends, needles),
-        "reasoning": show_end(text[:start], marks),
-        "parts": show_end(text, marks, start),
+        "puzzle": _mark_text(puzzle, ends, needles),
+        "reasoning": _show_end(text[:start], marks),
+        "parts": _show_end(text, marks, start),
         "where": broken.where if broken else "",
         "states": [tuple(map(show_controls, state)) for state in broken.states] if broken else [],
     }
 
 
-def show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[Passage]:
+def _show_end(text: str, marks: Sequence[Mark], start: int = 0) -> list[_Passage]:
     """Return the end of a text, from `start` on, and what stands around its marks, in parts."""
     kept = [(name, place) for name, place in marks if start <= place[0] < place[1] <= len(text)]
     windows = [(max(start, len(text) - RESPONSE_END), len(text))]
     windows += [(max(start, first - _AROUND), last + _AROUND) for _, (first, last) in kept]
-    return mark_text(text, windows, kept, start)
+    return _mark_text(text, windows, kept, start)
 
 
-def mark_text(
+def _mark_text(
     text: str, windows: Sequence[Place], marks: Sequence[Mark], start: int = 0
-) -> list[Passage]:
+) -> list[_Passage]:
     """Return the windows of a text in parts, from `start` on; where marks meet, the first holds."""
     places = [*windows, *(place for _, place in marks), (start, len(text))]
     edges = sorted({min(edge, len(text)) for place in places for edge in place})
-    parts: list[Passage] = []
+    parts: list[_Passage] = []
     left_out = 0
     for first, last in pairwise(edges):
         if not any(low <= first < high for low, high in windows):
@@ -120,7 +120,7 @@ def mark_text(
     return parts
 
 
-def find_step(response: str, broken: Break | None) -> tuple[int, int]:
+def _find_step(response: str, broken: Break | None) -> tuple[int, int]:
     """Return the place of the line in which a response breaks; (0, 0) if there is none."""
     if broken is None or broken.place is None:
         return 0, 0
@@ -136,7 +136,7 @@ def list_responses(frame: pd.DataFrame, analysis: Analysis) -> list[list[str]]:
     Each is its place in the frame, the model, the levels of the loads, the puzzle's id, the outcome
     in words and the first error, and how the response ends.
     """
-    if len(frame) > MOST_LISTED:
+    if len(frame) > _MOST_LISTED:
         return []
     ends = {place: each.apart.response[-_LISTED_END:] for place, each in read_rows(frame)}
     levels = [load.scale(frame[load.name]).map(load.show) for load in analysis.loads]
@@ -148,7 +148,7 @@ def list_responses(frame: pd.DataFrame, analysis: Analysis) -> list[list[str]]:
     return [[show_controls(str(text)) for text in row] for row in rows]
 
 
-def score_again(sample: Sample, outcome: str) -> Score | None:
+def _score_again(sample: Sample, outcome: str) -> Score | None:
     """Return the score of a sample; None where it has another outcome now, or can't be scored."""
     with suppress(*MALFORMED):  # a puzzle made elsewhere
         scored = sample.unscored().score

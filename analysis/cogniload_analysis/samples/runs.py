@@ -23,21 +23,21 @@ from cogniload_gen.files import read_words, show_controls
 from cogniload_gen.grid import language_of
 from cogniload_gen.never_written import without_keys
 
-MOST_LEVELS = 10
+_MOST_LEVELS = 10
 """A load with more levels is shown by its two ends."""
 
 SETTINGS = read_words("cogniload_analysis", "settings")
 """Which settings name a run (data/settings.toml)."""
 
-ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
+_ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
 """Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
 
 EFFORT = re.compile("effort|think|reason|budget|limit|verbosity")
 """Names of settings that say how many tokens a model may spend."""
 
-GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
-LONGEST_PHRASE = 60
-DECODING_LENGTH = 120
+_GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
+_LONGEST_PHRASE = 60
+_DECODING_LENGTH = 120
 
 Settings = dict[str, str]
 """Settings by name, each as the phrase that names a run by it, such as "temperature 0"."""
@@ -130,7 +130,7 @@ def describe_run(file: Path, label: str = "") -> Run:
         "date": date,
         "generator_version": own["version"],
         "lm_eval_version": results.get("lm_eval_version", ""),
-        "decoding": textwrap.shorten(decoding, DECODING_LENGTH, placeholder=" …"),
+        "decoding": textwrap.shorten(decoding, _DECODING_LENGTH, placeholder=" …"),
         "until": json.dumps(until, sort_keys=True) if until else "",
         **_describe_machine(results),
         "output_limit": own["output limit"],
@@ -184,10 +184,10 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     config = members(results, "config")
     backend = str(config.get("model") or results.get("model_source") or "")
     device, version = "", ""
-    if not ELSEWHERE.fullmatch(backend):
+    if not _ELSEWHERE.fullmatch(backend):
         device = str(config.get("device") or "")
         chosen = not device and backend.startswith(("hf", "vllm", "sglang"))
-        graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
+        graphics = _GRAPHICS.search(str(results.get("pretty_env_info") or ""))
         device = graphics[1] if graphics and (chosen or device.startswith("cuda")) else device
     if results.get("vllm_version"):
         version = f", vLLM {results['vllm_version']}"
@@ -235,7 +235,7 @@ def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 def _show(value: Any) -> str:
     text = " ".join(show_controls(str(value)).split())
-    return text if len(text) <= LONGEST_PHRASE else f"{text[: LONGEST_PHRASE - 1]}…"
+    return text if len(text) <= _LONGEST_PHRASE else f"{text[: _LONGEST_PHRASE - 1]}…"
 
 
 # --- Names -----------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def join_levels(values: pd.Series) -> str:
         first, last = int(texts[0]), int(texts[-1])
         if texts == list(map(str, range(first, last + 1))):
             return f"{first}–{last}"
-    if len(texts) > MOST_LEVELS:
+    if len(texts) > _MOST_LEVELS:
         return f"{texts[0]} … {texts[-1]}"
     return " ".join(texts)
 

@@ -7,8 +7,8 @@ from cogniload_analysis.display.tables import MODEL, Table, percent
 from cogniload_gen.answers import Sample
 from cogniload_gen.budget import step_of
 
-ENDED, CUT, FILTERED, EMPTY, UNKNOWN = "ended", "cut", "filtered", "empty", "unknown"
-ENDINGS = (ENDED, CUT, FILTERED, EMPTY, UNKNOWN)
+ENDED, CUT, _FILTERED, EMPTY, UNKNOWN = "ended", "cut", "filtered", "empty", "unknown"
+ENDINGS = (ENDED, CUT, _FILTERED, EMPTY, UNKNOWN)
 
 MUCH_CUT = 0.02
 """Above this share of responses cut, a report says between which bounds the scores lie."""
@@ -48,7 +48,7 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     number of those whose reasoning was hidden).
     """
     how = frame["cut_by"].astype(str).where(frame["ending"] == CUT, frame["ending"].astype(str))
-    kinds = (ENDED, LIMIT, WINDOW, FILTERED, EMPTY, UNKNOWN)
+    kinds = (ENDED, LIMIT, WINDOW, _FILTERED, EMPTY, UNKNOWN)
     counts = pd.crosstab(frame["model"], how).reindex(columns=[*kinds], fill_value=0)
     counts = counts.rename(columns={LIMIT: "output_limit"})
     responses = counts.sum(axis=1)

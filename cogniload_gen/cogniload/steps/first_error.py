@@ -56,10 +56,10 @@ S8. Errors. The first error is at the first statement after which that story's s
 S9. Reading. A response is read if it says of a statement more than whom it names and gives the PoI
     a value, and the next best story that puts the first error elsewhere costs at least MARGIN more
     (STOP_MARGIN for "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the
-    best story costs more than DEAREST, unless it costs no more up to the first error, which is
+    best story costs more than _DEAREST, unless it costs no more up to the first error, which is
     clearer by 1 then (and not "drifted"), nor "stopped" where a later statement has a label and
     values, but all of these are quoted, nor "drifted" where the text decides less than
-    LEAST_COVERAGE of the statements: what was not understood is no proof of silence, nor of a
+    _LEAST_COVERAGE of the statements: what was not understood is no proof of silence, nor of a
     change without a cause.
 
 The time is linear in the response's length, and no text makes it raise.
@@ -86,14 +86,14 @@ MARGIN, STOP_MARGIN = 2.5, 0.5
 The second one is for "stopped": a text that ends early has little that could tell against it.
 """
 
-DEAREST = 7.0
+_DEAREST = 7.0
 """The most that the best story may cost: beyond it, too much of the text goes unexplained.
 
 Of 3,000 planted errors none costs more than 6.5; of the traces that the rules were worked out on,
 2 of 114 do.
 """
 
-LEAST_COVERAGE = 0.5
+_LEAST_COVERAGE = 0.5
 """The least share of statements that the text must decide so that "drifted" is claimed (S9)."""
 
 
@@ -153,7 +153,7 @@ def judge(blocks: story.Sorted, lexicon: Lexicon, needed: float) -> Steps:
     poi, category, place = lexicon.solution.poi, lexicon.solution.category, lexicon.place
     weighed = [story.weigh(some, poi) for some in blocks.statements]
     facts = [fact for fact, _ in weighed]
-    last = cut_off(facts)
+    last = _cut_off(facts)
     decided = tuple(t for t in range(1, len(facts)) if facts[t].decides)
     coverage = len(decided) / (len(facts) - 1)
     best, *others = story.find_stories(facts, last, blocks, lexicon)
@@ -173,9 +173,9 @@ def judge(blocks: story.Sorted, lexicon: Lexicon, needed: float) -> Steps:
     cost = path[first or 0].cost if early else best.cost
     plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
     plain = plain and any(fact.after for fact in facts)  # a value of the PoI
-    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
-    unheard = error == "stopped" and quotes_on(first or 0, blocks)
-    thin = error == "drifted" and coverage < LEAST_COVERAGE
+    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= _DEAREST
+    unheard = error == "stopped" and _quotes_on(first or 0, blocks)
+    thin = error == "drifted" and coverage < _LEAST_COVERAGE
     if not (plain and clear) or unheard or thin:
         return Steps(decided=decided, coverage=coverage, margin=margin)
     broken: dict[str, Any] = {"recovered": False} if error else {}
@@ -184,18 +184,18 @@ def judge(blocks: story.Sorted, lexicon: Lexicon, needed: float) -> Steps:
         right = [t for t in range(first + 1, len(states)) if states[t] == lexicon.truth[t]]
         broken = {"recovered": bool(right), "recovered_at": min(right, default=None)}
         broken["taken"] = dict(zip(place, states[first], strict=True))
-        broken["place"] = shown_at(
+        broken["place"] = _shown_at(
             facts[first], blocks.statements[first], lexicon.solution.states[first][poi]
         )
         corrections |= {told.start for t, told in blocks.returns.items() if t in right}
-    told = {t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))}
+    told = {t: values for t, fact in enumerate(facts) if (values := _by_category(fact.after))}
     return Steps(
         told, first_error=first, error=error, corrections=tuple(sorted(corrections)),
         decided=decided, coverage=coverage, margin=margin, read=True, **broken,
     )  # fmt: skip
 
 
-def shown_at(facts: story.Facts, blocks: Sequence[Block], right: Mapping[str, str]) -> int | None:
+def _shown_at(facts: story.Facts, blocks: Sequence[Block], right: Mapping[str, str]) -> int | None:
     """Where the text shows the error at a statement (see `Steps.place`)."""
     for value in facts.after:
         if all(right[category] != value.value for category in value.categories):
@@ -203,14 +203,14 @@ def shown_at(facts: story.Facts, blocks: Sequence[Block], right: Mapping[str, st
     return facts.verdict.start if facts.verdict else next((b.start for b in blocks), None)
 
 
-def cut_off(facts: list[story.Facts]) -> int:
+def _cut_off(facts: list[story.Facts]) -> int:
     """The last statement that the text decides; those after it are taken out."""
     last = max((t for t in range(1, len(facts)) if facts[t].decides), default=0)
     facts[last + 1 :] = [story.NOTHING] * (len(facts) - last - 1)
     return last
 
 
-def quotes_on(first: int, blocks: story.Sorted) -> bool:
+def _quotes_on(first: int, blocks: story.Sorted) -> bool:
     """Whether a statement from `first` on has values, and quoted ones alone."""
     return any(
         {item.role for b in some for item in b.evidence if isinstance(item, Value)} == {"quoted"}
@@ -241,7 +241,7 @@ def kind_of(
     return "intruded" if applied or (taken and applied is None) else "drifted"
 
 
-def by_category(values: Sequence[Value]) -> dict[str, Told]:
+def _by_category(values: Sequence[Value]) -> dict[str, Told]:
     """Values by their category, the last of each, if they are of one alone."""
     return {
         value.categories[0]: Told(value.value, value.start, value.end)

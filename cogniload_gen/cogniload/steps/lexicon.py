@@ -12,7 +12,7 @@ from cogniload_gen.cogniload.score import spellings, value_categories
 from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.grid import ENGLISH
 
-Meaning = tuple[str, str | int, int]
+_Meaning = tuple[str, str | int, int]
 """The kind of a word, what it names, and the length of it in the text."""
 
 VOCABULARY = read_table("steps")
@@ -29,7 +29,7 @@ COMMAND = re.compile("|".join(f"({pattern})" for pattern in VOCABULARY["commands
 
 PUNCTUATION = {mark: kind for kind, marks in VOCABULARY["punctuation"].items() for mark in marks}
 
-PLAIN_WORDS = frozenset(VOCABULARY["common"]["words"].split())
+_PLAIN_WORDS = frozenset(VOCABULARY["common"]["words"].split())
 """The words that are neither abbreviations nor typing errors of others."""
 
 NAMES = ("value", "noun", "person")
@@ -38,9 +38,9 @@ NAMES = ("value", "noun", "person")
 INITIAL = re.compile(r"(?<![\w'])([A-Z])(?:_\{?\d+\}?)? ?[=:] ?(?=[a-z(\\])")
 """A letter that stands for a person, before what the person has."""
 
-LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
+_LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
 
-ALIASES_WITHIN = 2000
+_ALIASES_WITHIN = 2000
 """The characters at the start of a response within which it may give people letters."""
 
 
@@ -82,7 +82,7 @@ class Lexicon:
         names = VOCABULARY["names"]
         self.words: dict[str, tuple[str, str | int]] = {
             word: meaning
-            for word, meaning in common_words().items()
+            for word, meaning in _common_words().items()
             if meaning[0] != "noun" or meaning[1] in self.categories
         }
         own = read_language(language, "reading")
@@ -109,12 +109,12 @@ class Lexicon:
         }
         named = {word: meaning for word, meaning in self.words.items() if meaning[0] in NAMES}
         self.typed = {typo: meaning for word, meaning in named.items() for typo in typos(word)}
-        self.meanings: dict[str, Meaning] = {}
-        self.alias_patterns = {name: alias_pattern(name) for name in self.people}
+        self.meanings: dict[str, _Meaning] = {}
+        self.alias_patterns = {name: _alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
         keywords = "|".join(map(re.escape, reversed(chinese)))
         self.token = re.compile(
-            rf"(?:{LETTER}+(?:['\-]{LETTER}+)*|[0-9]+|[\x00-\x7f]|{keywords}|.) *+", re.DOTALL
+            rf"(?:{_LETTER}+(?:['\-]{_LETTER}+)*|[0-9]+|[\x00-\x7f]|{keywords}|.) *+", re.DOTALL
         )
 
     def split(self, text: str) -> str:
@@ -132,11 +132,11 @@ class Lexicon:
         pieces = self.token.findall(text)
         for piece in {*pieces} - self.meanings.keys():
             word = piece.rstrip(" ")
-            kind, data = look_up(word, self) if word else ("", "")
+            kind, data = _look_up(word, self) if word else ("", "")
             self.meanings[piece] = kind, data, len(word)
         meanings = [self.meanings[piece] for piece in pieces]
         starts = list(accumulate(map(len, pieces), initial=0))
-        aliases = find_aliases(response, self.alias_patterns)
+        aliases = _find_aliases(response, self.alias_patterns)
         capitals = {*aliases, "s"}
         for i, (piece, start) in enumerate(zip(pieces, starts, strict=False)):
             word = piece.rstrip(" ")
@@ -157,7 +157,7 @@ def typos(word: str) -> list[str]:
     return left_out + [word[:i] + swap + word[j:] for i, swap, j in swaps]
 
 
-def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
+def words_of(meanings: list[_Meaning], starts: list[int]) -> list[Word]:
     """The words with a meaning, of each run of plain ones the last."""
     words: list[Word] = []
     for (kind, data, length), start in zip(meanings, starts, strict=False):
@@ -168,7 +168,7 @@ def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
     return words
 
 
-def look_up(word: str, lexicon: Lexicon) -> tuple[str, str | int]:
+def _look_up(word: str, lexicon: Lexicon) -> tuple[str, str | int]:
     """The meaning of a word, typing errors and abbreviations included; kind "" for none at all."""
     if word in lexicon.words:
         return lexicon.words[word]
@@ -185,7 +185,7 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
     """What a word may mean that is not in the lexicon as it stands."""
     if word.endswith("n't"):
         return "not", word
-    if len(word) < 3 or word in PLAIN_WORDS:
+    if len(word) < 3 or word in _PLAIN_WORDS:
         return None
     if "-" in word:
         parts = [lexicon.words.get(part) for part in word.split("-")]
@@ -198,7 +198,7 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
 
 
 @cache
-def common_words() -> dict[str, tuple[str, str | int]]:
+def _common_words() -> dict[str, tuple[str, str | int]]:
     """The meaning of the words that all puzzles share."""
     words = VOCABULARY
     meanings: dict[str, tuple[str, str | int]] = {}
@@ -217,7 +217,7 @@ def common_words() -> dict[str, tuple[str, str | int]]:
     return meanings
 
 
-def alias_pattern(name: str) -> re.Pattern:
+def _alias_pattern(name: str) -> re.Pattern:
     """The pattern by which a response gives a person a letter or two, which are a group."""
     first, rest, whole = map(re.escape, (name[0], name[1:], name))
     return re.compile(
@@ -226,18 +226,18 @@ def alias_pattern(name: str) -> re.Pattern:
     )
 
 
-def find_aliases(response: str, patterns: Mapping[str, re.Pattern]) -> dict[str, str]:
+def _find_aliases(response: str, patterns: Mapping[str, re.Pattern]) -> dict[str, str]:
     """The one or two letters that a response gives people: "F = Fay", "Isabel (I)", "A(mber)".
 
     The initials of "F = funk" and "F: funk" are meant, too, if nobody else has the same.
     """
     aliases: dict[str, str] = {}
-    for initial in set(INITIAL.findall(response, 0, ALIASES_WITHIN)):
+    for initial in set(INITIAL.findall(response, 0, _ALIASES_WITHIN)):
         names = [name for name in patterns if name.startswith(initial)]
         if len(names) == 1:
             aliases[initial.lower()] = names[0]
     for name, pattern in patterns.items():
-        match = pattern.search(response, 0, ALIASES_WITHIN)
+        match = pattern.search(response, 0, _ALIASES_WITHIN)
         letters = match and (match[1] or match[2] or match[3])
         if letters and letters != name:
             aliases.setdefault(letters.lower(), name)

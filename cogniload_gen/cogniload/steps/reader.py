@@ -15,7 +15,7 @@ from cogniload_gen.cogniload.steps.lexicon import KIND, VOCABULARY, Lexicon, Wor
 INITIAL, END, REST = 0, -1, -2
 """The labels of the blocks that are about the initial state, the final one, and all else."""
 
-NOBODY: frozenset[str] = frozenset()
+_NOBODY: frozenset[str] = frozenset()
 
 Line = tuple[int, int]
 """Where a line is among the words: from, and up to."""
@@ -25,7 +25,7 @@ SETS = SimpleNamespace(
 )
 """Kinds of words, and a few words, by what they do in a sentence."""
 
-BEYOND = ["line"] * 4
+_BEYOND = ["line"] * 4
 """The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
 
 
@@ -88,7 +88,7 @@ class Block:
     evidence: list[Evidence] = field(default_factory=list)
     named: list[tuple[frozenset[str], bool]] = field(default_factory=list)
     statements: tuple[int, ...] = ()
-    subject: frozenset[str] = NOBODY
+    subject: frozenset[str] = _NOBODY
     cited: list[Value] = field(default_factory=list)
     final: bool = False
     double: bool = False
@@ -106,10 +106,10 @@ class Block:
 
 
 @dataclass(slots=True)
-class Voice:
+class _Voice:
     """How the words of a sentence are meant, as far as it was read."""
 
-    who: frozenset[str] = NOBODY
+    who: frozenset[str] = _NOBODY
     explicit: bool = False
     quoted: bool = False
     citing: bool = False
@@ -128,7 +128,7 @@ class Reader:
         self.block = Block((INITIAL,), False, 0)
         self.blocks = [self.block]
         self.current = 0
-        self.recent = NOBODY
+        self.recent = _NOBODY
         self.order: tuple[str, ...] = ()
         self.columns: list[tuple[frozenset[str], str | None]] | None = None
         self.words: list[Word] = []
@@ -136,7 +136,7 @@ class Reader:
         self.asserted: list[bool] = []
         self.first: dict[str, int] = {}  # the place of each kind in a sentence: a label looks back
         self.last: dict[str, int] = {}  # and ahead, and may stand at every word
-        self.voice = Voice()
+        self.voice = _Voice()
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
@@ -154,7 +154,7 @@ class Reader:
         kinds = list(map(KIND, words))
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
-        lines = without_others(
+        lines = _without_others(
             words, [(start, end) for start, end in bounds if start < end], self.poi
         )
         for number, (start, end) in enumerate(lines, 1):
@@ -165,12 +165,12 @@ class Reader:
 
     def read_line(self, line: list[Word], kinds: list[str], ends: bool) -> None:
         """A line: a table's row, or sentences; the response's last sentence answers it."""
-        self.recent = NOBODY
+        self.recent = _NOBODY
         if kinds[0] == "pipe" or (self.columns and kinds.count("pipe") > 1):
             self.read_row(line)
             return
         self.columns = None
-        for start, end in sentence_bounds(line, kinds):
+        for start, end in _sentence_bounds(line, kinds):
             its_kinds = kinds[start:end]
             if ends and end == len(line) and self.answers(line[start:end]):
                 self.block = Block((END,), False, line[start].start, final=True)
@@ -180,13 +180,13 @@ class Reader:
 
     def answers(self, sentence: list[Word]) -> bool:
         """Whether the last sentence answers the question, and tells no more of the states."""
-        category, others = self.lexicon.solution.category, people_of(sentence) - {self.poi}
+        category, others = self.lexicon.solution.category, _people_of(sentence) - {self.poi}
         values = attach(sentence, list(map(KIND, sentence)), self.lexicon).values()
         return bool(values) and not others and all(category in possible for possible in values)
 
     def read_row(self, line: list[Word]) -> None:
         """A row of a table; the first one names the people or the categories of its columns."""
-        cells = cells_of(line)
+        cells = _cells_of(line)
         if not any(word.kind not in ("dash", "colon") for cell in cells for word in cell):
             return
         if self.columns is None:
@@ -194,13 +194,13 @@ class Reader:
             return
         if cells[0]:
             self.read_sentence(cells[0], True)
-        columns = [*self.columns[: len(cells)], *[(NOBODY, None)] * len(cells)]
+        columns = [*self.columns[: len(cells)], *[(_NOBODY, None)] * len(cells)]
         for cell, (who, _) in zip(cells[1:], columns[1:], strict=False):
             if not who:
-                self.block.subject = NOBODY
-                for start, end in sentence_bounds(cell, list(map(KIND, cell))):
+                self.block.subject = _NOBODY
+                for start, end in _sentence_bounds(cell, list(map(KIND, cell))):
                     self.read_sentence(cell[start:end], False, anchors=False)
-        owner = people_of([cell[0] for cell in cells if [w.kind for w in cell] == ["person"]])
+        owner = _people_of([cell[0] for cell in cells if [w.kind for w in cell] == ["person"]])
         for cell, (who, noun) in zip(cells[1:], columns[1:], strict=False):
             if who:
                 self.read_cell(cell, owner if noun and owner else who, noun)
@@ -209,7 +209,7 @@ class Reader:
         """Whose values a column has, nobody's if it has none, and in which category."""
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
         noun = nouns[0] if len(nouns) == 1 else None
-        return people_of(cell) or (frozenset([self.poi]) if noun else NOBODY), noun
+        return _people_of(cell) or (frozenset([self.poi]) if noun else _NOBODY), noun
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
         """A cell of a column of one person, or of one category of a person."""
@@ -224,19 +224,19 @@ class Reader:
         self.read_sentence(cell, False, anchors=False, who=who)
 
     def read_sentence(
-        self, words: list[Word], at_line: bool, anchors: bool = True, who: frozenset[str] = NOBODY
+        self, words: list[Word], at_line: bool, anchors: bool = True, who: frozenset[str] = _NOBODY
     ) -> None:
         """A sentence: its labels, its people, and their values."""
         kinds = list(map(KIND, words))
         if self.telling.isdisjoint(kinds):
             return
-        self.words, self.kinds = words, kinds + BEYOND
+        self.words, self.kinds = words, kinds + _BEYOND
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
         self.asserted = asserted(words, kinds)
         self.last = {kind: i for i, kind in enumerate(kinds)}
         self.first = {kind: i for i, kind in reversed([*enumerate(kinds)])}
-        self.voice = Voice(who or self.block.subject, bool(who))
+        self.voice = _Voice(who or self.block.subject, bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
         following = uncounted = 0
@@ -292,7 +292,7 @@ class Reader:
         if self.block.labels == labels:
             return end
         self.open(labels, soft, self.words[i].start)
-        voice.who, voice.explicit = NOBODY, False
+        voice.who, voice.explicit = _NOBODY, False
         voice.quoted = voice.negated = voice.old = False
         told = any(self.last.get(kind, -1) >= end for kind in SETS.tells)
         if before and before.data in SETS.after and not told:
@@ -427,12 +427,12 @@ class Reader:
             fits = [name for name in sorted(group) if gender[name] in ("", kind)]
             if fits:
                 return frozenset([self.poi] if self.poi in fits else fits[:1])
-        return frozenset([self.poi]) if gender[self.poi] in ("", kind) else NOBODY
+        return frozenset([self.poi]) if gender[self.poi] in ("", kind) else _NOBODY
 
     def on_people(self, i: int) -> None:
         """ "The people": a statement is quoted."""
         voice = self.voice
-        voice.quoted, voice.who, voice.explicit = True, NOBODY, False
+        voice.quoted, voice.who, voice.explicit = True, _NOBODY, False
         voice.citing = voice.citing or not self.block.cited
 
     def on_condition(self, i: int) -> None:
@@ -443,7 +443,7 @@ class Reader:
         if data in SETS.relative and voice.who and voice.explicit:
             return
         voice.quoted = True
-        voice.who, voice.explicit = NOBODY, False
+        voice.who, voice.explicit = _NOBODY, False
 
     # Values (S4, S5)
 
@@ -514,7 +514,7 @@ class Reader:
     def on_nobody(self, i: int) -> None:
         """ "Nobody": the statement applies to nobody."""
         self.block.evidence.append(Verdict(False, 2.5, self.words[i].start))
-        self.voice.quoted, self.voice.who = True, NOBODY
+        self.voice.quoted, self.voice.who = True, _NOBODY
 
     def on_yes(self, i: int) -> None:
         """ "Applies", "matches", or a check mark that stands after no value."""
@@ -625,12 +625,12 @@ class Reader:
         return run[::-1]
 
 
-def people_of(words: list[Word]) -> frozenset[str]:
+def _people_of(words: list[Word]) -> frozenset[str]:
     """The people whom words name."""
     return frozenset(str(word.data) for word in words if word.kind == "person")
 
 
-def without_others(words: list[Word], lines: list[Line], poi: str) -> list[Line]:
+def _without_others(words: list[Word], lines: list[Line], poi: str) -> list[Line]:
     """The lines of a response less its sections on other people, if it has one for each (S3).
 
     A section begins with a line that names one person first, and nobody else. There are some if
@@ -641,7 +641,7 @@ def without_others(words: list[Word], lines: list[Line], poi: str) -> list[Line]
     for line in lines:
         said = words[slice(*line)]
         first = next((w.data for w in said[:5] if w.kind in ("person", "number")), "")
-        if first != sections[-1][0] and people_of(said) == {first}:
+        if first != sections[-1][0] and _people_of(said) == {first}:
             sections.append((str(first), []))
         sections[-1][1].append(line)
     owners, last, apart = {""}, 0, False
@@ -662,7 +662,7 @@ def without_others(words: list[Word], lines: list[Line], poi: str) -> list[Line]
     return own if own[-1:] == lines[-1:] else [*own, *lines[-1:]]  # the last line may answer
 
 
-def cells_of(row: list[Word]) -> list[list[Word]]:
+def _cells_of(row: list[Word]) -> list[list[Word]]:
     """The words of each cell of a table's row; a mark at both ends encloses it."""
     cells: list[list[Word]] = [[]]
     for word in row:
@@ -674,7 +674,7 @@ def cells_of(row: list[Word]) -> list[list[Word]]:
     return cells[framed : len(cells) - (framed and row[-1].kind == "pipe")]
 
 
-def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
+def _sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
     """The sentences of a line; the full stop of its label, as in "3. ", ends none."""
     start = 0
     for i in compress(count(), map(SETS.ends.__contains__, kinds)):
@@ -694,14 +694,14 @@ def asserted(words: list[Word], kinds: list[str]) -> list[bool]:
     """Which words of a sentence are asserted: not asked, supposed or planned (S5)."""
     if kinds[-1] == "question" or SETS.doubting.isdisjoint(kinds):
         return [kinds[-1] != "question"] * len(kinds)
-    asserts, until = list[bool](), NOBODY
+    asserts, until = list[bool](), _NOBODY
     for word, kind in zip(words, kinds, strict=True):
         if not until and word.data in SETS.supposing:
             until = SETS.after_supposing
         elif not until and (kind == "asks" or word.data in SETS.rechecking):
             until = SETS.after_asking
         elif kind in until:
-            until = NOBODY
+            until = _NOBODY
         asserts.append(not until)
     return asserts
 

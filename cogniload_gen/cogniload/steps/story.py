@@ -75,7 +75,7 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
     labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] >= 0 and b.start]
     quoting = [b for b in labelled if b.cited and not b.soft]
     quotes = any(
-        sum(cites(b, b.labels[0] + by, solution) for b in quoting) > 1 for by in range(-2, 3)
+        sum(_cites(b, b.labels[0] + by, solution) for b in quoting) > 1 for by in range(-2, 3)
     )
     offset = last = 0
     told = {t for block in blocks for t in block.labels}
@@ -86,13 +86,13 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
         guess = block.labels[0] + offset * (not block.soft)
         if quotes and block.cited and not block.soft:
             near = range(max(last, guess - 3) + 1, guess + 3)
-            fits = [t for t in near if cites(block, t, solution)]
+            fits = [t for t in near if _cites(block, t, solution)]
             guess = min(fits, key=lambda t: abs(t - guess), default=guess)
             offset, last = guess - block.labels[0], guess
         block.statements = (max(0, guess),)
 
 
-def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
+def _attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
     """Assign values that name no person to the PoI if they form a state (S3).
 
     A state is a value of each category at the end of a block that does not come from the statement.
@@ -139,7 +139,7 @@ def give(block: Block, n: int, poi: str) -> None:
     ]
 
 
-def cites(block: Block, t: int, solution: Solution) -> bool:
+def _cites(block: Block, t: int, solution: Solution) -> bool:
     """Whether the quoted statement of a block is statement t."""
     parts = solution.statements[t - 1] if 0 < t <= len(solution.statements) else ()
     wanted = [part for part in parts for _ in part]
@@ -155,10 +155,10 @@ def sort_blocks(blocks: Sequence[Block], solution: Solution) -> Sorted:
     Blocks in which the text goes back to correct itself are no history (S6).
     """
     align(blocks, solution)
-    attribute_to_poi(blocks, solution)
+    _attribute_to_poi(blocks, solution)
     N = len(solution.statements)
     within = [b for b in blocks if max(b.statements) <= N]
-    returns = go_back(within, solution.poi)
+    returns = _go_back(within, solution.poi)
     again = {id(block) for told in returns.values() for block in told.blocks}
     usable = [b for b in within if b.statements[0] >= 0 and id(b) not in again]
     chain = {id(block): block for block in rising(usable)}
@@ -186,7 +186,7 @@ def answer_of(blocks: Sequence[Block], category: str) -> str | None:
     return values[-1] if values else None
 
 
-def go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
+def _go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
     """Where a text goes back to repeat earlier statements, by the statement after which it does.
 
     It does so in a block that is about an earlier statement, if it has taken something back before,
@@ -245,7 +245,7 @@ def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
     absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]
     rest = [e for e in evidence if not isinstance(e, Value)]
     same = max((e.weight for e in rest if isinstance(e, Same)), default=0.0)
-    verdict = last_verdict([e for e in rest if isinstance(e, Verdict)])
+    verdict = _last_verdict([e for e in rest if isinstance(e, Verdict)])
     facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
     backs = [e.start for e in rest if isinstance(e, Back)]
     return facts, corrections(backs, after, before)
@@ -284,7 +284,7 @@ def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], li
     return after[::-1], before[::-1]
 
 
-def last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
+def _last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
     """The verdict of several: no if one says no, unless a plain yes comes after it."""
     plain = [e for e in verdicts if e.weight >= PLAIN]
     return plain[-1] if plain else max(verdicts, key=lambda e: e.weight, default=None)
@@ -301,10 +301,10 @@ def lean(blocks: Sequence[Block], poi: str) -> float:
 State = tuple[str, ...]
 """The PoI's values, in the order of the puzzle's categories."""
 
-STATED = 4.0
+_STATED = 4.0
 """What it costs to pass over a value in a sentence that names the PoI."""
 
-WHOLE, REGULAR = 5.0, 8.0
+WHOLE, _REGULAR = 5.0, 8.0
 """The same of a value in a whole state of two values or more; and where each statement has one."""
 
 IMPLIED = 3.0
@@ -316,37 +316,37 @@ SAID = 1.5
 WRONG = 2.0
 """What it costs to assume that a statement was applied wrongly, or that a value is wrong."""
 
-PART = 1.5
+_PART = 1.5
 """What it costs to assume that only the updates in the text were applied."""
 
-LEFT_OUT = 1.0
+_LEFT_OUT = 1.0
 """What it costs to assume that the text leaves out a change beside others."""
 
-SETTLED = 0.5
+_SETTLED = 0.5
 """What it costs to pass over a verdict beside values of all categories."""
 
-SILENT, STALE = 1.0, 0.5
+_SILENT, _STALE = 1.0, 0.5
 """What it costs to assume that a statement which is not mentioned was applied, or forgotten."""
 
-FINAL = 3.0
+_FINAL = 3.0
 """What it costs to pass over a value of the final state."""
 
 ANSWER = 1.0
 """What it costs to assume that the answer is not the value that was tracked."""
 
-BEAM, SPREAD = 16, 6.0
+_BEAM, SPREAD = 16, 6.0
 """How many stories are followed at most, and how much more than the best one they may cost."""
 
 
-class Story(NamedTuple):
+class _Story(NamedTuple):
     """What a response may take the PoI's state to be, up to a statement."""
 
     cost: float
     state: State
     first_error: int | None
-    parent: "Story | None"
+    parent: "_Story | None"
 
-    def path(self) -> list["Story"]:
+    def path(self) -> list["_Story"]:
         """The story after each statement up to this one."""
         path = [self]
         while path[-1].parent:
@@ -360,7 +360,7 @@ Tests = list[tuple[tuple[int, ...], str, float]]
 """Values that a state is held against: the places that may hold each, and what a misfit costs."""
 
 
-class Held(NamedTuple):
+class _Held(NamedTuple):
     """The facts on a statement, ready to be held against states.
 
     `places` are the places of the categories that have a value after it.
@@ -373,25 +373,25 @@ class Held(NamedTuple):
     facts: Facts
 
 
-def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> Held:
-    """The facts by the places of the categories in a state; see `is_whole` for `regular`."""
-    whole = WHOLE if len(place) > 1 and is_whole(facts, place) else STATED
-    after = tests(facts.after, place, REGULAR if regular else whole, IMPLIED)
+def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> _Held:
+    """The facts by the places of the categories in a state; see `_is_whole` for `regular`."""
+    whole = WHOLE if len(place) > 1 and _is_whole(facts, place) else _STATED
+    after = tests(facts.after, place, _REGULAR if regular else whole, IMPLIED)
     absent = [(place[v.categories[0]], v.value) for v in facts.absent if len(v.categories) == 1]
     places = frozenset(i for where, _, _ in after for i in where)
-    return Held(after, tests(facts.before, place, SAID, SAID), absent, places, facts)
+    return _Held(after, tests(facts.before, place, SAID, SAID), absent, places, facts)
 
 
-def is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
+def _is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
     """Whether the text names the PoI with a value of each category."""
     return place.keys() == {
         v.categories[0] for v in facts.after if v.explicit and not v.categories[1:]
     }
 
 
-def is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
+def _is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
     """Whether the text has a whole state after each statement that it mentions."""
-    return all(is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
+    return all(_is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
 
 
 def tests(
@@ -406,37 +406,37 @@ def tests(
     return [(where, value, cost) for (where, value), cost in costs.items()]
 
 
-NOT_HELD = hold(NOTHING, {})
+_NOT_HELD = hold(NOTHING, {})
 
 
-def find_stories(facts: list[Facts], last: int, blocks: Sorted, lexicon: Lexicon) -> list[Story]:
+def find_stories(facts: list[Facts], last: int, blocks: Sorted, lexicon: Lexicon) -> list[_Story]:
     """The stories that a response may tell, the cheapest first.
 
     `facts[t]` are those on statement t, `last` the last statement that is mentioned.
     """
     truth = lexicon.truth
-    regular = is_regular(facts, lexicon)
+    regular = _is_regular(facts, lexicon)
     stories = openings(hold(facts[0], lexicon.place), truth[0])
     for t in range(1, len(truth)):
-        held = hold(facts[t], lexicon.place, regular) if facts[t].mentioned else NOT_HELD
+        held = hold(facts[t], lexicon.place, regular) if facts[t].mentioned else _NOT_HELD
         needs, gives = lexicon.rules[t - 1]
-        stale = 0.0 if t > last else STALE
-        cheapest: dict[tuple[State, int | None], Story] = {}
+        stale = 0.0 if t > last else _STALE
+        cheapest: dict[tuple[State, int | None], _Story] = {}
         for story in stories:
             b = story.state
             match = all(b[i] == value for i, value in needs)
-            for state, cost in continuations(held, b, match, gives, stale):
+            for state, cost in _continuations(held, b, match, gives, stale):
                 error = story.first_error
                 if error is None and state != truth[t]:
                     error = t
                 key, total = (state, error), story.cost + cost
                 if key not in cheapest or total < cheapest[key].cost:
-                    cheapest[key] = Story(total, state, error, story)
+                    cheapest[key] = _Story(total, state, error, story)
         stories = list(cheapest.values())
         if t in blocks.returns:
             stories = mended(stories, blocks.returns[t], t, lexicon)
         stories = best(stories) if len(stories) > 1 else stories
-    told = tests(blocks.final, lexicon.place, FINAL, FINAL)
+    told = tests(blocks.final, lexicon.place, _FINAL, _FINAL)
     if blocks.answer is not None:  # of one category: of a whole state, nothing is answered
         told.append(((lexicon.place[lexicon.solution.category],), blocks.answer, ANSWER))
     costs = [sum(w for where, v, w in told if lacks(s.state, where, v)) for s in stories]
@@ -444,13 +444,13 @@ def find_stories(facts: list[Facts], last: int, blocks: Sorted, lexicon: Lexicon
     return sorted(ended, key=COST)
 
 
-def best(stories: Iterable[Story]) -> list[Story]:
+def best(stories: Iterable[_Story]) -> list[_Story]:
     """The cheapest stories."""
-    ranked = sorted(stories, key=COST)[:BEAM]
+    ranked = sorted(stories, key=COST)[:_BEAM]
     return [story for story in ranked if story.cost <= ranked[0].cost + SPREAD]
 
 
-def mended(stories: Iterable[Story], told: Return, t: int, lexicon: Lexicon) -> list[Story]:
+def mended(stories: Iterable[_Story], told: Return, t: int, lexicon: Lexicon) -> list[_Story]:
     """The stories of a text that goes back after statement t; what was wrong may be right then."""
     after, _ = told_values([e for b in told.blocks for e in b.evidence], lexicon.solution.poi)
     held, since = hold(NOTHING._replace(after=after), lexicon.place), told.blocks[-1].statements[-1]
@@ -458,29 +458,29 @@ def mended(stories: Iterable[Story], told: Return, t: int, lexicon: Lexicon) -> 
     def doubt(states: Iterable[State]) -> float:
         return min(misfit(held, state, state, False) for state in states)
 
-    right = LEFT_OUT + doubt(lexicon.truth[since : t + 1])
+    right = _LEFT_OUT + doubt(lexicon.truth[since : t + 1])
     found = []
     for story in stories:
         states = [past.state for past in story.path()[since:]]
         found.append(story._replace(cost=story.cost + doubt(states)))
         if story.first_error is not None:
             error = None if story.first_error == t else story.first_error  # at once
-            found.append(Story(story.cost + right, lexicon.truth[t], error, story.parent))
+            found.append(_Story(story.cost + right, lexicon.truth[t], error, story.parent))
     return found
 
 
-def openings(held: Held, truth: State) -> list[Story]:
+def openings(held: _Held, truth: State) -> list[_Story]:
     """The stories of the initial state: the true one, and the one in the text."""
-    stories = [Story(misfit(held, truth, truth, False), truth, None, None)]
+    stories = [_Story(misfit(held, truth, truth, False), truth, None, None)]
     state = overwrite(held, truth, {})
     if state is not truth:
         cost = WRONG * sum(map(ne, state, truth)) + misfit(held, state, state, False)
-        stories.append(Story(cost, state, 0, None))
+        stories.append(_Story(cost, state, 0, None))
     return stories
 
 
-def continuations(
-    held: Held, b: State, match: bool, gives: Mapping[int, str], stale: float
+def _continuations(
+    held: _Held, b: State, match: bool, gives: Mapping[int, str], stale: float
 ) -> list[tuple[State, float]]:
     """The states that may follow b and what each costs; `match` if the statement applies to b."""
     updated = list(b)
@@ -488,7 +488,7 @@ def continuations(
         updated[i] = value
     u = tuple(updated)
     if not held.facts.mentioned:
-        return [(u, SILENT), (b, stale)] if match and u != b else [(b, 0.0)]
+        return [(u, _SILENT), (b, stale)] if match and u != b else [(b, 0.0)]
     natural, other = (u, b) if match else (b, u)
     cost = misfit(held, b, natural, match)
     steps = [(natural, cost)]
@@ -502,11 +502,11 @@ def continuations(
             assumed = WRONG * min(sum(map(ne, state, base)), 2) + WRONG * (applied != match)
             steps.append((state, assumed + misfit(held, b, state, applied)))
             if match and not applied and state != u:
-                steps.append((state, PART + misfit(held, b, state, True)))
+                steps.append((state, _PART + misfit(held, b, state, True)))
     return steps
 
 
-def overwrite(held: Held, base: State, gives: Mapping[int, str]) -> State:
+def overwrite(held: _Held, base: State, gives: Mapping[int, str]) -> State:
     """A state with the values of the text in the places where these differ from it."""
     changed: list[str] | None = None
     for where, value, _ in held.after:
@@ -519,7 +519,7 @@ def overwrite(held: Held, base: State, gives: Mapping[int, str]) -> State:
     return tuple(changed) if changed else base
 
 
-def misfit(held: Held, b: State, after: State, applied: bool) -> float:
+def misfit(held: _Held, b: State, after: State, applied: bool) -> float:
     """What it costs to explain the facts on a statement by a step from state b to another."""
     cost = 0.0
     for where, value, weight in held.after:
@@ -534,7 +534,7 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
     if facts.verdict:
         if facts.verdict.applies != applied:
             settled = len(held.places) == len(b) or (applied and after == b)
-            cost += SETTLED if settled else facts.verdict.weight
+            cost += _SETTLED if settled else facts.verdict.weight
     elif facts.lean and (facts.lean > 0) != applied and not (facts.same or facts.after):
         cost += abs(facts.lean)
     if b is not after and b != after:
@@ -543,7 +543,7 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
         if applied and held.places:
             changed = {i for i in range(len(b)) if b[i] != after[i]}
             if not changed <= held.places:
-                cost += LEFT_OUT
+                cost += _LEFT_OUT
     return cost
 
 

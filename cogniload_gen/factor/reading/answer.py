@@ -165,11 +165,11 @@ def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C6)."""
     passage, value = statements_of(response), str(target)
     assertions = [statement for statement in passage if not statement.is_remark]
-    reading = last_conclusion(assertions, value) or last_conclusion(passage, value)
-    reading = reading or last_listed(assertions, value) or last_stated(passage, value)
+    reading = _last_conclusion(assertions, value) or _last_conclusion(passage, value)
+    reading = reading or _last_listed(assertions, value) or _last_stated(passage, value)
     names = set((reading.value or "none").split(", ")) - {"none"}
     later = following(reading, passage)
-    is_open = any(takes_up(text, one.text, names, value) for one in later for text in one.parts)
+    is_open = any(_takes_up(text, one.text, names, value) for one in later for text in one.parts)
     return reading._replace(value=None, rule="C6") if is_open else reading
 
 
@@ -179,10 +179,10 @@ def following(reading: Reading, passage: Sequence[Statement]) -> list[Statement]
     return [one for one in passage if one.start >= stop]
 
 
-def takes_up(text: str, head: str, names: set[str], target: str) -> bool:
+def _takes_up(text: str, head: str, names: set[str], target: str) -> bool:
     """Whether a text under a head may add variables to an answer, or take some of its own back."""
     text = patterns.offer.sub("", text)
-    named = in_text(text)
+    named = _in_text(text)
     if text.endswith("?") or not named:
         return False
     if names and "answer:" in head and not named & names:
@@ -192,17 +192,17 @@ def takes_up(text: str, head: str, names: set[str], target: str) -> bool:
     other = {name for one in claims for name in one.other} - equal
     if other & names or equal - names:
         return True
-    numbers = numbers_in(number_text(f"{head} {text}") or "")
+    numbers = _numbers_in(_number_text(f"{head} {text}") or "")
     is_apart = bool(numbers) and target not in numbers
     is_apart |= bool(patterns.apart.search(head))
     strangers = named - names - other - equal
     return bool(strangers and not is_apart) or not (named >= names or named & names <= equal)
 
 
-def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
+def _last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
     """The variables that the last statement with any lists, without a sign of work (C5)."""
     last = next((one for one in reversed(passage) if VARIABLE_FIRST.search(one.whole)), None)
-    if last is None or breaks_off(passage) or patterns.hedge.search(last.text):
+    if last is None or _breaks_off(passage) or patterns.hedge.search(last.text):
         return None
     text = committed(last.text) or ""
     kinds = [kind for kind, *_ in tokens(text)]
@@ -213,7 +213,7 @@ def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
     return Reading(", ".join(in_order(listed)), "C5", (last.start, last.stop))
 
 
-def last_conclusion(passage: Sequence[Statement], target: str) -> Reading | None:
+def _last_conclusion(passage: Sequence[Statement], target: str) -> Reading | None:
     """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
     is_refuted = False
@@ -235,7 +235,7 @@ def last_conclusion(passage: Sequence[Statement], target: str) -> Reading | None
         return None
     last, concluded = joined[0]
     is_certain = patterns.strong_cue.search(last.whole)
-    if not is_certain and (is_unfinished(passage) or any(is_refusal(one.text) for one in passage)):
+    if not is_certain and (_is_unfinished(passage) or any(is_refusal(one.text) for one in passage)):
         return None
     names = set().union(*(concluded.names for _, concluded in joined))
     place = joined[-1][0].start, last.stop
@@ -255,18 +255,18 @@ def conclusion(statement: Statement, target: str) -> Conclusion | None:
     has_cue = is_correction or bool(patterns.cue.search(whole))
     adds = bool(patterns.adding.search(f"{statement.text}\n{text}"))
     is_hedged = bool(patterns.hedge.search(text))
-    names = none_but(whole, target)
+    names = _none_but(whole, target)
     if names is not None:
         *_, after = patterns.empty.split(statement.whole)
         after = patterns.denied.sub("", after)
-        is_open = is_hedged or (not names and takes_up(after, whole, names, target))
+        is_open = is_hedged or (not names and _takes_up(after, whole, names, target))
         return Conclusion(names, "C1", has_cue or not names, adds, is_open)
     outer, *asides = read_claims(text, target)
-    entries = [listed_entry(item, target) for item in statement.items]
+    entries = [_listed_entry(item, target) for item in statement.items]
     other = set().union(*(aside.other - aside.equal for aside in asides))
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
     only = patterns.only.search(text)
-    is_open = outer.is_choice or is_hedged or bool(only and in_text(only[1]) < equal)
+    is_open = outer.is_choice or is_hedged or bool(only and _in_text(only[1]) < equal)
     if equal:
         is_weak = not has_cue and not outer.names_target
         is_weak &= not any(claims.by_word for claims in (outer, *entries))
@@ -277,7 +277,7 @@ def conclusion(statement: Statement, target: str) -> Conclusion | None:
     return Conclusion(listed, "C3", has_cue, adds, is_open) if listed and says_so else None
 
 
-def none_but(text: str, target: str) -> set[str] | None:
+def _none_but(text: str, target: str) -> set[str] | None:
     """The variables that a text excepts when it says that none has the value, or None (C1)."""
     empty = patterns.empty.search(text)
     if not empty or patterns.not_empty.search(text):
@@ -289,27 +289,27 @@ def none_but(text: str, target: str) -> set[str] | None:
         if names:
             return names
     denied = patterns.denied_value.match(text, empty.end())
-    return None if denied and target not in numbers_in(denied[0]) else set()
+    return None if denied and target not in _numbers_in(denied[0]) else set()
 
 
-def in_text(text: str) -> set[str]:
+def _in_text(text: str) -> set[str]:
     """The variables of a text."""
     return set(names_of(tokens(text)))
 
 
-def numbers_in(text: str) -> list[str]:
+def _numbers_in(text: str) -> list[str]:
     """The numbers of a text."""
     return [number for kind, number, *_ in tokens(text) if kind == "number"]
 
 
-def listed_entry(item: str, target: str) -> Claims:
+def _listed_entry(item: str, target: str) -> Claims:
     """What an item of a list says."""
     outer, *asides = read_claims(without_reason(item), target)
     other = set().union(*(aside.other - aside.equal for aside in asides))
     return outer._replace(equal=outer.equal - other, listed=outer.listed - outer.other - other)
 
 
-def last_stated(passage: Sequence[Statement], target: str) -> Reading:
+def _last_stated(passage: Sequence[Statement], target: str) -> Reading:
     """The variables to which a response last gives the target value (C5)."""
     stated: dict[str, bool] = {}
     place: tuple[int, int] | None = None
@@ -321,12 +321,12 @@ def last_stated(passage: Sequence[Statement], target: str) -> Reading:
                     place = place[0] if place else statement.start, statement.stop
     names = in_order(name for name, is_equal in stated.items() if is_equal)
     is_open = any(is_refusal(one.text) for one in passage)
-    if not names or is_open or is_unfinished(passage) or not committed(passage[-1].text):
+    if not names or is_open or _is_unfinished(passage) or not committed(passage[-1].text):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
 
 
-def breaks_off(passage: Sequence[Statement]) -> bool:
+def _breaks_off(passage: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation."""
     if not passage:
         return False
@@ -336,9 +336,9 @@ def breaks_off(passage: Sequence[Statement]) -> bool:
     )
 
 
-def is_unfinished(passage: Sequence[Statement]) -> bool:
+def _is_unfinished(passage: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation, or before the variables of its conclusion."""
-    if not passage or breaks_off(passage):
+    if not passage or _breaks_off(passage):
         return bool(passage)
     last = passage[-1]
     if patterns.continued.search(last.whole):
@@ -361,50 +361,50 @@ REWRITTEN = rewriting("numbers")
 def read_number(response: str, question: str | None = None) -> Reading:
     """The number that a response answers with (N1 to N5), to a `question` if it is known."""
     passage = statements_of(response)
-    subject = subject_of(passage, question)
-    reading = number_given(passage, subject)
-    is_open = is_retaken(reading, passage, subject)
+    subject = _subject_of(passage, question)
+    reading = _number_given(passage, subject)
+    is_open = _is_retaken(reading, passage, subject)
     return reading._replace(value=None, rule="N5") if is_open else reading
 
 
-def is_retaken(reading: Reading, passage: Sequence[Statement], subject: Sequence[str]) -> bool:
+def _is_retaken(reading: Reading, passage: Sequence[Statement], subject: Sequence[str]) -> bool:
     """Whether what follows a number may be another answer (N5)."""
     for one in reversed(following(reading, passage)):
         text = patterns.offer.sub("", one.whole)
-        text = number_text(text) or (text if patterns.plan.search(text) else "")
+        text = _number_text(text) or (text if patterns.plan.search(text) else "")
         for part in reversed(patterns.clause_end.split(text)):
             numbers = list(values(part))
             ends = patterns.concluded.search(part)
-            is_own = may_be_own(subject, ends[0] if ends else part)
+            is_own = _may_be_own(subject, ends[0] if ends else part)
             is_own |= bool(patterns.correction.match(text)) or f"{reading.value} + " in part
             if numbers and is_own:
                 return numbers[-1] != reading.value
     return False
 
 
-def number_given(passage: Sequence[Statement], subject: Sequence[str]) -> Reading:
+def _number_given(passage: Sequence[Statement], subject: Sequence[str]) -> Reading:
     """The number that a response gives, whatever follows it (N1 to N4)."""
     for place in reversed(range(len(passage))):
-        *before, after = patterns.answer.split(number_text(passage[place].whole) or "")
+        *before, after = patterns.answer.split(_number_text(passage[place].whole) or "")
         if before and any(kind in {"number", "expression"} for kind, *_ in tokens(after)):
             revised = revision(passage[place + 1 :], subject)
-            return revised or number_of(passage[place], after, "N1", subject)
-    if breaks_off(passage):
+            return revised or _number_of(passage[place], after, "N1", subject)
+    if _breaks_off(passage):
         return Reading(None, "N2")
     for statement in reversed(passage):
-        text = number_text(statement.whole) or ""
+        text = _number_text(statement.whole) or ""
         outside = patterns.parentheses.sub("", text)
         is_apart = statement.is_remark or statement.is_row
         if is_apart or not any(values(text)) or patterns.open_sum.search(outside):
             continue
         if concludes(statement, text, subject, passage):
-            return number_of(statement, part_on(subject, text), "N2")
+            return _number_of(statement, _part_on(subject, text), "N2")
         break
     for statement in reversed(passage):
         for part in reversed(statement.parts):
-            text = number_text(part) or ""
+            text = _number_text(part) or ""
             if names(subject, part) and patterns.final_number.search(text):
-                return number_of(statement, text, "N3")
+                return _number_of(statement, text, "N3")
     return Reading(None, "N2")
 
 
@@ -413,14 +413,14 @@ def revision(later: Sequence[Statement], subject: Sequence[str]) -> Reading | No
     corrections = (patterns.correction.match(one.text) and one.text[-1:] != "?" for one in later)
     start = next((i for i, match in enumerate(corrections) if match), len(later))
     for statement in reversed(later[start:]):
-        text = number_text(statement.whole) or ""
-        if any(values(text)) and not is_of_another(subject, text):
-            return number_of(statement, text, "N1")
+        text = _number_text(statement.whole) or ""
+        if any(values(text)) and not _is_of_another(subject, text):
+            return _number_of(statement, text, "N1")
     return None
 
 
 @lru_cache(maxsize=256)
-def number_text(text: str) -> str | None:
+def _number_text(text: str) -> str | None:
     """What a statement commits to, without what only looks like its number, or None (R4)."""
     if not patterns.has_number.search(text) or patterns.absent.search(text):
         return None
@@ -430,7 +430,7 @@ def number_text(text: str) -> str | None:
     return text or None
 
 
-def number_of(
+def _number_of(
     statement: Statement, text: str, rule: str, subject: Sequence[str] | None = None
 ) -> Reading:
     """The last value of a text, or none if it is open (N4); the first value, given a subject."""
@@ -440,13 +440,13 @@ def number_of(
     place = statement.start, statement.stop
     links = [link for link in chains(text) if any(kind != "variable" for kind, *_ in link.operands)]
     link = links[0] if subject is not None else [link for link in links if link.value][-1]
-    is_alone = subject is None or stands_alone(link, text, subject)
+    is_alone = subject is None or _stands_alone(link, text, subject)
     if not is_alone or link.is_choice or patterns.hedge.search(text) or patterns.rough.search(text):
         return Reading(None, "N4", place)
     return Reading(link.value, rule if link.value else "N4", place)
 
 
-def stands_alone(link: Chain, text: str, subject: Sequence[str]) -> bool:
+def _stands_alone(link: Chain, text: str, subject: Sequence[str]) -> bool:
     """Whether an announced number is all that is counted: not "twice 23", "23 dozen" (N4)."""
     before, after = text[: link.operands[0].start], text[link.operands[-1].stop :]
     unit, rest = patterns.unit.fullmatch(after).groups()
@@ -467,19 +467,19 @@ def concludes(
 ) -> bool:
     """Whether a statement with a number is an answer, not a step of the work (N2)."""
     ends = patterns.concluded.search(text) if statement is passage[-1] else None
-    if names(subject, statement.whole) or (ends and not is_of_another(subject, ends[0])):
+    if names(subject, statement.whole) or (ends and not _is_of_another(subject, ends[0])):
         return True
-    is_open = is_of_another(subject, text) or any(is_refusal(other.text) for other in passage)
+    is_open = _is_of_another(subject, text) or any(is_refusal(other.text) for other in passage)
     is_work = patterns.work.search(statement.whole) or patterns.unfinished.search(text)
     return not is_open and not is_work
 
 
-def is_of_another(subject: Sequence[str], text: str) -> bool:
+def _is_of_another(subject: Sequence[str], text: str) -> bool:
     """Whether a text speaks of another place than the subject's, or of other animals only."""
-    return bool(subject) and not may_be_own(subject, text)
+    return bool(subject) and not _may_be_own(subject, text)
 
 
-def may_be_own(subject: Sequence[str], text: str) -> bool:
+def _may_be_own(subject: Sequence[str], text: str) -> bool:
     """Whether a text names no other place than the subject's, and no other animals only."""
     animal, place = subject or ("", "")
     is_other = (patterns.animal.search(text) or "animals" in text) and animal not in text
@@ -491,20 +491,20 @@ def names(subject: Sequence[str], text: str) -> bool:
     return bool(subject) and all(name in text for name in subject)
 
 
-def part_on(subject: Sequence[str], text: str) -> str:
+def _part_on(subject: Sequence[str], text: str) -> str:
     """The part of a text with a number that names the place last; else the text."""
     if not subject:
         return text
     parts = [part for part in patterns.clause_end.split(text) if any(values(part))]
     of_place = [part for part in parts if subject[1] in part]
-    named = [part for part in parts if subject[0] in part and not is_of_another(subject, part)]
+    named = [part for part in parts if subject[0] in part and not _is_of_another(subject, part)]
     text = (named or of_place or [text])[-1]
     counts = list(compile(rf"(?:has|have|is|are) {NUMBER} {escape(subject[0])}").finditer(text))
     is_one = len(counts) == 1 and "=" not in text[counts[0].end() :]
     return text[: counts[0].end()] if is_one else text
 
 
-def subject_of(passage: Sequence[Statement], question: str | None) -> tuple[str, ...]:
+def _subject_of(passage: Sequence[Statement], question: str | None) -> tuple[str, ...]:
     """The animal and the place of a question, texts of the response or repeated by it."""
     texts = [question.lower()] if question else [statement.whole for statement in passage]
     return next((match.groups() for match in map(patterns.subject.search, texts) if match), ())

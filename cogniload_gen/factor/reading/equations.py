@@ -57,7 +57,7 @@ def lexer(variable: str) -> Pattern:
 
 TOKEN = lexer(VARIABLE)
 JOINT = set(WORDS["signs"]["joint"])
-WIDEST_RANGE = 64
+_WIDEST_RANGE = 64
 """A range of more variables is read as its ends."""
 
 
@@ -97,7 +97,7 @@ class Chain(NamedTuple):
         return next((text for kind, text, *_ in reversed(self.operands) if kind == "number"), None)
 
 
-class Clause:
+class _Clause:
     """What stands between two separating words: operands, and the signs between them.
 
     Between two signs stand runs of operands; a run is what commas join, or a single operand.
@@ -177,11 +177,11 @@ def tokens(text: str, lexer: Pattern = TOKEN) -> Iterator[Token]:
     for match in lexer.finditer(text):
         kind, token = match.lastgroup, match[0]
         if kind == "range":
-            kind, token = "variable", ",".join(in_range(VARIABLE_FIRST.findall(token)))
+            kind, token = "variable", ",".join(_in_range(VARIABLE_FIRST.findall(token)))
         elif kind == "variable" and token[0] == "v":
             token = canonical_name(token)
         elif kind == "number":
-            token = canonical_number(token)
+            token = _canonical_number(token)
         if kind is not None and kind != "passed":
             yield Token(kind, token, match.start(), match.end())
 
@@ -191,16 +191,16 @@ def canonical_name(text: str) -> str:
     return "v" + (text.lstrip("v _").lstrip("0") or "0")
 
 
-def in_range(ends: Sequence[str]) -> list[str]:
+def _in_range(ends: Sequence[str]) -> list[str]:
     """The variables from one to another; just the two, if they make no range of a puzzle's size."""
     names = [canonical_name(end) for end in ends]
     if max(map(len, names)) > len("v1000"):
         return names
     first, last = (int(name[1:]) for name in names)
-    return [f"v{i}" for i in range(first, last + 1)] if 0 < last - first < WIDEST_RANGE else names
+    return [f"v{i}" for i in range(first, last + 1)] if 0 < last - first < _WIDEST_RANGE else names
 
 
-def canonical_number(text: str) -> str:
+def _canonical_number(text: str) -> str:
     """A number as an integer is written, where it is one: "8" for "+08.0"."""
     whole, _, fraction = text.lstrip("+-").replace(",", "").replace(" ", "").partition(".")
     whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
@@ -210,7 +210,7 @@ def canonical_number(text: str) -> str:
 
 def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
     """The chains of a plain text, and the runs of operands that stand in none (R6)."""
-    clause = Clause()
+    clause = _Clause()
     for token in tokens(text, lexer):
         kind = token.kind
         if kind in {"variable", "number", "expression"}:
@@ -227,20 +227,20 @@ def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
         ):
             if kind == "unequal" and clause.ends_with_value:
                 yield from clause.chains()
-                clause = Clause()
+                clause = _Clause()
             is_word = kind == "equal" and token.text not in {"=", "|"}
             clause.link("not" if kind == "unequal" else "is" if is_word else "=")
         elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
             if clause.signs or clause.parts[0]:  # most words follow others
                 yield from clause.chains()
-                clause = Clause()
+                clause = _Clause()
             clause.after_comma = clause.after_or = False
     yield from clause.chains()
 
 
 # --- what a statement claims (R4, R6, R7) ---------------------------------------------------------
 
-REPHRASED = rewriting("variables")
+_REPHRASED = rewriting("variables")
 
 
 class Claims(NamedTuple):
@@ -281,7 +281,7 @@ def committed(text: str) -> str | None:
     text = decided(patterns.planned.sub("", text)) or ""
     text = corrected(text, lambda after: VARIABLE_FIRST.search(after) is not None)
     text = patterns.example.sub("", text)
-    for pattern, replacement in REPHRASED:
+    for pattern, replacement in _REPHRASED:
         text = pattern.sub(replacement, text)
     return without_reason(text) or None
 

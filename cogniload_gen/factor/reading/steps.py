@@ -64,18 +64,18 @@ from cogniload_gen.factor.solve import (
 )
 from cogniload_gen.tokens import estimate
 
-READ_SHARE = 1 / 3
+_READ_SHARE = 1 / 3
 """The share of the needed variables that a response must tell so that it is read (T6)."""
 
-SPOT = 0xE000
+_SPOT = 0xE000
 """The private character that stands for the first variable; the others, and letters, follow it."""
 
 patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
-MOST_LETTERS = 1000
+_MOST_LETTERS = 1000
 MARKS = str.maketrans("_&@<>\x01\x02↦≡≔⟹⟶➜→", " " * 7 + "=" * 3 + "⇒" * 4)
 
-Linear = dict[str, int]
+_Linear = dict[str, int]
 """How often each variable counts in a sum, and under "" its constant."""
 
 
@@ -112,7 +112,7 @@ class Problem:
     spellings: dict[str, int]
 
 
-class Equation(NamedTuple):
+class _Equation(NamedTuple):
     """What a response sets a variable equal to: a value, and how it is computed, if it says so.
 
     `references` is the sum that it is computed as, None if no part names a variable; `sums` are
@@ -120,14 +120,14 @@ class Equation(NamedTuple):
     """
 
     value: int | None
-    references: Linear | None
+    references: _Linear | None
     sums: list[int]
     start: int
     stop: int
 
 
 @lru_cache(maxsize=64)
-def problem_of(puzzle: str, suite: str) -> Problem:
+def _problem_of(puzzle: str, suite: str) -> Problem:
     """The relations of a puzzle; ValueError for another text."""
     if suite == "symbolic":
         relations, _ = symbolic_relations(puzzle)
@@ -147,7 +147,7 @@ def problem_of(puzzle: str, suite: str) -> Problem:
     if suite == "realistic":
         names = [key for key in keys if isinstance(key, tuple)]
         places = one_of({place for place, _ in names})
-        kinds = one_of({form for _, kind in names for form in plurals(kind)})
+        kinds = one_of({form for _, kind in names for form in _plurals(kind)})
         alone = rf"(?P<head>{places})(?!(?:'s)? {kinds})(?=[^\n=0-9|]*$)"
         pattern = re.compile(
             rf"\b(?:{places}(?:'s| *\|)? {kinds}|{kinds} (?:at|in|of|\|) {places})\b"
@@ -177,7 +177,7 @@ def one_of(texts: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})"
 
 
-def plurals(kind: str) -> list[str]:
+def _plurals(kind: str) -> list[str]:
     """A kind of animal, and several of it."""
     kind = kind.lower()
     if kind == TOTAL.lower():
@@ -192,7 +192,7 @@ def spelled(key: Name) -> list[str]:
     place = key[0].lower()
     return [
         form.format(place, several)
-        for several in plurals(key[1])
+        for several in _plurals(key[1])
         for form in ("{0}'s {1}", "{0} {1}", "{1} {0}", "{1} at {0}", "{1} in {0}", "{1} of {0}")
     ]
 
@@ -204,12 +204,12 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     the realistic one. Raises ValueError if the row lacks one, or holds no puzzle.
     """
     columns = check_texts(row, ("puzzle", "suite", "answer"))
-    problem = problem_of(columns["puzzle"], columns["suite"])
+    problem = _problem_of(columns["puzzle"], columns["suite"])
     if len(response) > LONGEST or estimate(response) > MOST_WORDS:
         return FactorSteps()
     text = plain(response, problem)
-    equations = read_equations(text, len(problem.names))
-    last, first, doubtful, corrections = last_values(equations, problem)
+    equations = _read_equations(text, len(problem.names))
+    last, first, doubtful, corrections = _last_values(equations, problem)
     values = {problem.names[i]: Told(str(e.value), e.start, e.stop) for i, e in last.items()}
     coverage = len(last) / len(problem.names)
     wrong = {i for i, e in last.items() if e.value != problem.values[i]}
@@ -217,7 +217,7 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
         (i for i in wrong if not depends(i, wrong, problem)),
         key=lambda i: (first[i], problem.depths[i]),
     )
-    if coverage < READ_SHARE or (sources and sources[0] in doubtful):
+    if coverage < _READ_SHARE or (sources and sources[0] in doubtful):
         return FactorSteps(coverage=coverage)
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last, problem) if len(last) < len(problem.names) else set()
@@ -242,14 +242,14 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     )  # fmt: skip
 
 
-def last_values(
-    equations: list[tuple[int, Equation]], problem: Problem
-) -> tuple[dict[int, Equation], dict[int, int], set[int], list[int]]:
+def _last_values(
+    equations: list[tuple[int, _Equation]], problem: Problem
+) -> tuple[dict[int, _Equation], dict[int, int], set[int], list[int]]:
     """The equations that tell each variable's value (T3), and where its first value stands.
 
     Then the variables with a right value before, and the places where a wrong value changes.
     """
-    last: dict[int, Equation] = {}
+    last: dict[int, _Equation] = {}
     first: dict[int, int] = {}
     doubtful: set[int] = set()
     corrections: list[int] = []
@@ -286,7 +286,10 @@ def depends(i: int, some: set[int], problem: Problem) -> bool:
 
 
 def unread(
-    text: str, equations: list[tuple[int, Equation]], last: Mapping[int, Equation], problem: Problem
+    text: str,
+    equations: list[tuple[int, _Equation]],
+    last: Mapping[int, _Equation],
+    problem: Problem,
 ) -> set[int]:
     """The variables with no value that a sentence names beside a number, in no equation (T6)."""
     ends = [0, *(equation.stop for _, equation in equations)]
@@ -296,11 +299,11 @@ def unread(
     for part in patterns.part_end.split(rest):
         mentions = patterns.mention.findall(part)
         if any(mention.isdecimal() for mention in mentions):
-            names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
+            names |= {ord(mention) - _SPOT for mention in mentions if not mention.isdecimal()}
     return names - last.keys()
 
 
-def is_alone(text: str, equation: Equation) -> bool:
+def is_alone(text: str, equation: _Equation) -> bool:
     """Whether nothing but an equation stands in its sentence, as far as one is long."""
     before = patterns.part_end.split(text[max(equation.start - 200, 0) : equation.start])[-1]
     after = patterns.part_end.split(text[equation.stop : equation.stop + 200])[0]
@@ -308,13 +311,13 @@ def is_alone(text: str, equation: Equation) -> bool:
 
 
 def kind_of(
-    i: int, equations: list[Equation], last: Mapping[int, Equation], problem: Problem, text: str
+    i: int, equations: list[_Equation], last: Mapping[int, _Equation], problem: Problem, text: str
 ) -> str | None:
     """How a variable's value came to be wrong (T5); None if the text may say more of it."""
     definition, terms = problem.definitions[i], problem.terms[i]
     if not terms:
         return "invented"
-    expected = scaled(Counter(chr(SPOT + term) for term in terms), definition.factor)
+    expected = scaled(Counter(chr(_SPOT + term) for term in terms), definition.factor)
     if definition.constant:
         expected[""] = definition.constant
     named = [e.references for e in equations if e.references is not None]
@@ -339,7 +342,7 @@ def plain(response: str, problem: Problem) -> str:
     meant = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
     letters = [letter for letter in meant if problem.pattern or not NAMED.fullmatch(letter)]
     spots = {
-        letter: chr(SPOT + len(numbers) + i) for i, letter in enumerate(letters[:MOST_LETTERS])
+        letter: chr(_SPOT + len(numbers) + i) for i, letter in enumerate(letters[:_MOST_LETTERS])
     }
     text = patterns.letter.sub(
         lambda match: spots.get(match[0], match[0]).ljust(len(match[0])), text
@@ -362,15 +365,15 @@ def plain(response: str, problem: Problem) -> str:
             number = numbers.get(name)
             if number is None and (match["head"] or match["kind"]):
                 return match[0]
-        return ("?" if number is None else chr(SPOT + number)).ljust(len(match[0]))
+        return ("?" if number is None else chr(_SPOT + number)).ljust(len(match[0]))
 
     if problem.holds:
         text = problem.holds.sub(held, text)
     text = (problem.pattern or NAMED).sub(spotted, text)
-    text = patterns.label.sub(blanked, patterns.words.sub(in_signs, text))
-    text = patterns.title.sub(titled, patterns.valued.sub(blanked, text))
+    text = patterns.label.sub(_blanked, patterns.words.sub(_in_signs, text))
+    text = patterns.title.sub(_titled, patterns.valued.sub(_blanked, text))
     if "|" in text:
-        text = patterns.row.sub(row_as_equation, patterns.ruled.sub(blanked, text))
+        text = patterns.row.sub(_row_as_equation, patterns.ruled.sub(_blanked, text))
     text = patterns.goes_on.sub(
         lambda match: ("" if "\n" in match[0] else "=").ljust(len(match[0])), text
     )
@@ -378,7 +381,7 @@ def plain(response: str, problem: Problem) -> str:
     return re.sub(r",(?![0-9]{3})", "\n", text)
 
 
-def blanked(match: re.Match) -> str:
+def _blanked(match: re.Match) -> str:
     """Spaces for what matches."""
     return " " * len(match[0])
 
@@ -388,7 +391,7 @@ def held(match: re.Match) -> str:
     return f"{match['place']} {match['kind']} = {match['value']}".ljust(len(match[0]))
 
 
-def in_signs(match: re.Match) -> str:
+def _in_signs(match: re.Match) -> str:
     """Words for an operation as signs."""
     if (match["amount"] or match["other"]) and not match["than"]:
         return match[0].replace(" ", "").ljust(len(match[0]))  # no number: "3 more than that"
@@ -402,12 +405,12 @@ def in_signs(match: re.Match) -> str:
     return text.ljust(len(match[0]))
 
 
-def titled(match: re.Match) -> str:
+def _titled(match: re.Match) -> str:
     """A title and the begin of the next line as the begin of an equation."""
     return f"{match[1]} =".ljust(len(match[0]))
 
 
-def row_as_equation(match: re.Match) -> str:
+def _row_as_equation(match: re.Match) -> str:
     """A table's row as an equation: its first variable equals what the cells after it hold."""
     cells: list[str] = []
     begun = False
@@ -421,10 +424,10 @@ def row_as_equation(match: re.Match) -> str:
     return "".join(cells)
 
 
-def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
+def _read_equations(text: str, count: int) -> list[tuple[int, _Equation]]:
     """The equations of a plain text by the number of their variable, in order (T2)."""
-    equations: list[tuple[int, Equation]] = []
-    meant: dict[str, Linear] = {}
+    equations: list[tuple[int, _Equation]] = []
+    meant: dict[str, _Linear] = {}
     aliases: dict[str, str] = {}
     definitions = deque(
         (match.start(), *sorted(match.groups())) for match in patterns.defines.finditer(text)
@@ -447,7 +450,7 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
             meant[letter] = {name: 1}
         name = aliases.get(operands[0].text, operands[0].text)
         value: int | None = None
-        references: Linear | None = None
+        references: _Linear | None = None
         sums: list[int] = []
         for kind, digits, first, last in operands[1 + len(listed) :]:
             is_number = kind == "number"
@@ -459,23 +462,23 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
                 sums.append(total.get("", 0))
         if references == {name: 1}:
             continue  # "let d = South Zoo's Fox"
-        number = ord(name[0]) - SPOT
+        number = ord(name[0]) - _SPOT
         if number < count:
-            equation = Equation(value, references, sums, start, stop)
-            numbers = [number, *(ord(one.text[0]) - SPOT for one in listed)]
+            equation = _Equation(value, references, sums, start, stop)
+            numbers = [number, *(ord(one.text[0]) - _SPOT for one in listed)]
             equations += [(i, equation) for i in numbers if i < count]
         elif references is not None:
             meant[name] = references
     return equations
 
 
-def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
+def linear(text: str, meant: Mapping[str, _Linear]) -> _Linear | None:
     """An expression as a sum; None for any other, such as a product of variables."""
     if patterns.spot.fullmatch(text):
         return meant.get(text, {text: 1})
     atoms = deque(patterns.atom.findall(text))
 
-    def operand() -> Linear:
+    def operand() -> _Linear:
         atom = atoms.popleft()
         if atom == "-":
             return scaled(operand(), -1)
@@ -490,7 +493,7 @@ def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
             raise ValueError(atom)
         return meant.get(atom, {atom: 1})
 
-    def product() -> Linear:
+    def product() -> _Linear:
         left = operand()
         while atoms and atoms[0] in ("*", "times", "("):
             if atoms[0] != "(":
@@ -503,7 +506,7 @@ def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
             left = scaled(right, left.get("", 0))
         return left
 
-    def total() -> Linear:
+    def total() -> _Linear:
         result = dict(product())
         while atoms and atoms[0] in ("+", "-"):
             sign = 1 if atoms.popleft() == "+" else -1
@@ -517,6 +520,6 @@ def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
         return None
 
 
-def scaled(some: Linear, factor: int) -> Linear:
+def scaled(some: _Linear, factor: int) -> _Linear:
     """A sum times a number."""
     return {name: factor * count for name, count in some.items()}

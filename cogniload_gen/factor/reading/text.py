@@ -10,7 +10,7 @@ from cogniload_gen.answers.reasoning import split
 from cogniload_gen.files import read_words
 
 FACTOR = "cogniload_gen.factor"
-WORDS, WORLD = read_words(FACTOR, "reading"), read_words(FACTOR, "realistic")
+WORDS, _WORLD = read_words(FACTOR, "reading"), read_words(FACTOR, "realistic")
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -20,10 +20,10 @@ def any_of(words: Iterable[str]) -> str:
 
 # --- plain text (R1, R2) --------------------------------------------------------------------------
 
-MOST_CHARACTERS = 20_000
+_MOST_CHARACTERS = 20_000
 """How much of the final part is read, from its end: a long solution has a quarter of it."""
 
-PLAIN_CHARACTERS = {
+_PLAIN_CHARACTERS = {
     code: normalize("NFKC", chr(code))
     for codes in (range(0x2080, 0x208A), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
     for code in codes
@@ -31,14 +31,16 @@ PLAIN_CHARACTERS = {
     "−–—’‘“”×·、İ\x01\x02\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
     "-- ''\"\"**,i" + " " * 12 + "✗" * 3,
 )
-ANSWER_MARK, DROPPED = "\x01", "\x02"
-CLEANING = [(marks, compile(pattern), text) for marks, pattern, text in WORDS["rewriting"]["plain"]]
+_ANSWER_MARK, _DROPPED = "\x01", "\x02"
+_CLEANING = [
+    (marks, compile(pattern), text) for marks, pattern, text in WORDS["rewriting"]["plain"]
+]
 """What makes a response plain, in this order; a replacement is filled up with blanks.
 
 Most texts have few of the characters that a pattern needs, and to look for them takes a hundredth
 of the time.
 """
-BLANKED = '\\$`{}"'
+_BLANKED = '\\$`{}"'
 
 
 def plain(response: str) -> tuple[str, int]:
@@ -52,28 +54,28 @@ def plain(response: str) -> tuple[str, int]:
     question = patterns.next_question.search(text, answered.end() - 1) if answered else None
     cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
     text = text[: min(cuts, default=None)].rstrip()
-    return clean(text[-MOST_CHARACTERS:]), start + max(len(text) - MOST_CHARACTERS, 0)
+    return clean(text[-_MOST_CHARACTERS:]), start + max(len(text) - _MOST_CHARACTERS, 0)
 
 
 def clean(text: str) -> str:
     """Return a text in plain lowercase characters, each at its place (R2)."""
-    text = text.translate(PLAIN_CHARACTERS).lower()
-    for marks, pattern, replacement in CLEANING:
-        if has_any(marks, text):
+    text = text.translate(_PLAIN_CHARACTERS).lower()
+    for marks, pattern, replacement in _CLEANING:
+        if _has_any(marks, text):
             text = pattern.sub(partial(filled, replacement), text)
-    for mark in BLANKED:
+    for mark in _BLANKED:
         text = text.replace(mark, " ")
     return text
 
 
-def has_any(marks: str, text: str) -> bool:
+def _has_any(marks: str, text: str) -> bool:
     """Whether any of some characters is in a text."""
     return any(mark in text for mark in marks)
 
 
 def filled(replacement: str, match: Match) -> str:
     """Return a replacement that is as long as what it replaces."""
-    blank = DROPPED if replacement == "," else " "
+    blank = _DROPPED if replacement == "," else " "
     return replacement.ljust(len(match[0]), blank)[: len(match[0])]
 
 
@@ -85,20 +87,20 @@ NUMBER = (
     r"(?:\.[0-9]++)?(?![a-z0-9])"
 )
 VARIABLE_FIRST = compile(VARIABLE)
-FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
-PLACEHOLDERS = WORDS["parts"] | {
+_FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
+_PLACEHOLDERS = WORDS["parts"] | {
     "variable": VARIABLE,
-    "variables": FEW_VARIABLES,
+    "variables": _FEW_VARIABLES,
     "number": NUMBER,
     "numbers": rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}",
     "whole": rf"(?<![0-9],){NUMBER}",
-    "place": any_of(rf"[a-z]+ {kind.lower()}" for kind in WORLD["kinds"]),
-    "animal": any_of(map(str.lower, WORLD["animals"])),
+    "place": any_of(rf"[a-z]+ {kind.lower()}" for kind in _WORLD["kinds"]),
+    "animal": any_of(map(str.lower, _WORLD["animals"])),
 }
 """What stands for a pattern in those of the data file."""
 
 
-def filled_in(pattern: str) -> str:
+def _filled_in(pattern: str) -> str:
     """Return a pattern of the data file with its words and its other patterns."""
 
     def meaning(match: Match) -> str:
@@ -106,7 +108,7 @@ def filled_in(pattern: str) -> str:
         words = WORDS[name][kind] if kind else ()
         if is_bare:
             return "|".join(words)
-        return any_of(words) if kind else filled_in(PLACEHOLDERS[name])
+        return any_of(words) if kind else _filled_in(_PLACEHOLDERS[name])
 
     return sub(r"(?<!\?P)<([a-z]+)(?:\.([a-z]+)(\*)?)?>", meaning, pattern)
 
@@ -117,7 +119,7 @@ def compiled(table: str) -> SimpleNamespace:
         name: text if isinstance(text, str) else "|".join(text)
         for name, text in WORDS[table].items()
     }
-    return SimpleNamespace(**{name: compile(filled_in(text)) for name, text in some.items()})
+    return SimpleNamespace(**{name: compile(_filled_in(text)) for name, text in some.items()})
 
 
 patterns = compiled("patterns")
@@ -125,11 +127,11 @@ patterns = compiled("patterns")
 
 def rewriting(kind: str) -> list[tuple[Pattern, str]]:
     """Return the rules by which statements are rewritten: patterns and replacements."""
-    return [(compile(filled_in(pattern)), text) for pattern, text in WORDS["rewriting"][kind]]
+    return [(compile(_filled_in(pattern)), text) for pattern, text in WORDS["rewriting"][kind]]
 
 
-OPENING = "answer", "answers", "conclusion", "conclusions"
-OPEN_LINE = compile(rf"\b(?:{'|'.join(OPENING)})$")
+_OPENING = "answer", "answers", "conclusion", "conclusions"
+_OPEN_LINE = compile(rf"\b(?:{'|'.join(_OPENING)})$")
 
 
 class Statement:
@@ -191,7 +193,7 @@ def statements_of(response: str) -> list[Statement]:
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
         after_blank = False
         if is_item and (goes_on or in_list):
-            item = tidy(raw[begin:])
+            item = _tidy(raw[begin:])
             statements[-1].entries.append(item.rstrip("."))
             statements[-1].stop = start + len(raw)
             goes_on, in_list = item.endswith(":"), True
@@ -201,7 +203,7 @@ def statements_of(response: str) -> list[Statement]:
         original = response[start : start + len(raw)]
         first, place_of = begin, start + len(original) - len(original.lstrip())
         for last, following in [*ends, (len(raw), len(raw))]:
-            sentence = tidy(raw[first:last])
+            sentence = _tidy(raw[first:last])
             if goes_on:
                 statements[-1].lines += [sentence] if sentence else []
                 statements[-1].stop = start + last
@@ -213,24 +215,24 @@ def statements_of(response: str) -> list[Statement]:
     return statements
 
 
-def tidy(text: str) -> str:
+def _tidy(text: str) -> str:
     """Return a text with single spaces; a colon follows "answer" and "conclusion" at its end."""
-    text = text.replace(ANSWER_MARK, " answer: ").replace(DROPPED, "")
+    text = text.replace(_ANSWER_MARK, " answer: ").replace(_DROPPED, "")
     text = " ".join(text.split()).rstrip(" ,|")
-    return f"{text}:" if text.endswith(OPENING) and OPEN_LINE.search(text) else text
+    return f"{text}:" if text.endswith(_OPENING) and _OPEN_LINE.search(text) else text
 
 
-def in_any_text(word: str) -> str:
+def _in_any_text(word: str) -> str:
     """Return the expression for a foreign word; Chinese has no spaces between words."""
     return word if word > "\u3040" else any_of([word])
 
 
 LANGUAGES = {word: english for english, words in WORDS["languages"].items() for word in words}
-FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
-FOREIGN = compile("|".join(f"({in_any_text(word)})" for word in FOREIGN_WORDS))
-LONGER_WORDS = [word for word in FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
-FOREIGN_MARK = compile(any_of(word for word in LONGER_WORDS if word <= "\u3040"))
-ASIAN_MARK = compile("|".join(word for word in LONGER_WORDS if word > "\u3040"))
+_FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
+_FOREIGN = compile("|".join(f"({_in_any_text(word)})" for word in _FOREIGN_WORDS))
+_LONGER_WORDS = [word for word in _FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
+_FOREIGN_MARK = compile(any_of(word for word in _LONGER_WORDS if word <= "\u3040"))
+_ASIAN_MARK = compile("|".join(word for word in _LONGER_WORDS if word > "\u3040"))
 """What shows that a statement is in another language: its longer words, with and without spaces."""
 
 UNITS = {word: number for number, word in enumerate(WORDS["cardinals"]["small"])}
@@ -244,14 +246,14 @@ NUMBER_WORDS = compile(
 
 def english(match: Match[str]) -> str:
     """Return the English word for a matched word of another language."""
-    return f" {LANGUAGES[FOREIGN_WORDS[(match.lastindex or 1) - 1]]} "
+    return f" {LANGUAGES[_FOREIGN_WORDS[(match.lastindex or 1) - 1]]} "
 
 
 @lru_cache(maxsize=256)
 def translated(text: str) -> str:
     """Return a text with English words for those of other languages, and numbers for words."""
-    if FOREIGN_MARK.search(text) or (not text.isascii() and ASIAN_MARK.search(text)):
-        text = FOREIGN.sub(english, text)
+    if _FOREIGN_MARK.search(text) or (not text.isascii() and _ASIAN_MARK.search(text)):
+        text = _FOREIGN.sub(english, text)
         text = " ".join(text.split())
     if not UNITS.keys().isdisjoint(text.translate(PUNCTUATION).split()):
         text = NUMBER_WORDS.sub(spelled, text)

@@ -117,7 +117,7 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class _Posterior:
     """The logits at some loads, after the answers.
 
     Answers to one cell are alike by a `correlation`, as the beta-binomial distribution has them.
@@ -188,7 +188,7 @@ class Belief:
     to cell beyond the curve is open too.
     """
 
-    posteriors: tuple[Posterior, ...]
+    posteriors: tuple[_Posterior, ...]
 
     @property
     def answers(self) -> Answers:
@@ -203,7 +203,7 @@ class Belief:
         return softmax([logsumexp(weights) for weights in proposed])
 
     @property
-    def best(self) -> Posterior:
+    def best(self) -> _Posterior:
         """The posterior with the most evidence."""
         return self.posteriors[int(np.argmax(self.shares))]
 
@@ -304,7 +304,7 @@ def _find_posterior(
     link: Link,
     smooth: np.ndarray | float | None = None,
     correlation: float = 0.0,
-) -> Posterior:
+) -> _Posterior:
     """Return the posterior of the logits at `loads` under one link and correlation (steps 2, 3).
 
     Beforehand, their covariance is F S F' of the line and that of leaving it: `smooth`, over the
@@ -320,7 +320,7 @@ def _find_posterior(
     alone = Answers(answers.loads, share * answers.successes, share * answers.totals)
     pull, precision = _find_mode(alone, mean[cells], K[cells, cells], link)
     mean = mean + K[:, cells] @ pull
-    return Posterior(answers, link, correlation, loads, mean, K, precision, pull)
+    return _Posterior(answers, link, correlation, loads, mean, K, precision, pull)
 
 
 def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:

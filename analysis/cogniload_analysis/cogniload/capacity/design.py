@@ -75,7 +75,7 @@ class Puzzle(NamedTuple):
     index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
 
 
-class Candidate(NamedTuple):
+class _Candidate(NamedTuple):
     """A place on an axis from whose cells a design takes puzzles."""
 
     axis: Literal["N", "d", "rho"]
@@ -95,7 +95,7 @@ def make_candidates(
     at: LoadMeans = PAPER_MEANS,
     axes: Collection[str] = AXES,
     d: tuple[int, int] = ASKED_D,
-) -> tuple[Candidate, ...]:
+) -> tuple[_Candidate, ...]:
     """Return the places from which a design takes puzzles, on axes through loads (step 1).
 
     They are about 20 N from the smallest to the largest in equal ratios, or more where these would
@@ -105,9 +105,9 @@ def make_candidates(
     statements = sorted({round(n) for n in np.geomspace(*N, count)})
     held_d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
     every = (
-        *(Candidate("N", held_d, n, rho) for n in statements),
-        *(Candidate("d", level, mean_N, rho) for level in range(d[0], d[1] + 1)),
-        *(Candidate("rho", held_d, mean_N, share) for share in ASKED_RHO),
+        *(_Candidate("N", held_d, n, rho) for n in statements),
+        *(_Candidate("d", level, mean_N, rho) for level in range(d[0], d[1] + 1)),
+        *(_Candidate("rho", held_d, mean_N, share) for share in ASKED_RHO),
     )
     return tuple(place for place in every if place.axis in axes)
 

@@ -12,16 +12,16 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.factor import decay, loads
 from cogniload_analysis.stats import wilson_interval
 
-Decays = Mapping[decay.Condition, decay.ComplexityDecay]
+_Decays = Mapping[decay.Condition, decay.ComplexityDecay]
 _TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 
-def fit_decays(frame: pd.DataFrame, method: decay.Method = "likelihood") -> Decays:
+def fit_decays(frame: pd.DataFrame, method: decay.Method = "likelihood") -> _Decays:
     """Fit the decay of every (model, suite, context, noise), and return the fits by these."""
     return {at: decay.fit_complexity_decay(rows, method) for at, rows in decay.by_condition(frame)}
 
 
-def decay_table(decays: Decays, least_squares: Decays) -> pd.DataFrame:
+def decay_table(decays: _Decays, least_squares: _Decays) -> pd.DataFrame:
     """Return each fit with its 95 % intervals, the mean accuracy over its N (Figure 1b), and the
     CDF, CDO and N_eff of the paper's least squares."""
     rows = []
@@ -113,7 +113,7 @@ def say_decay(row: Mapping[Any, Any]) -> str:
 # --- The paper's figures 1 and 4 -----------------------------------------------------------------
 
 
-def draw_model(decays: Decays, name: str) -> figures.Figure:
+def draw_model(decays: _Decays, name: str) -> figures.Figure:
     """Draw the accuracies of one model in one suite by N, one series per context, and the fits."""
     model, suite = next(iter(decays))[:2]
     labels = {condition: f"context {loads.label_context(*condition[2:])}" for condition in decays}
@@ -122,7 +122,7 @@ def draw_model(decays: Decays, name: str) -> figures.Figure:
     return figures.Figure(name, caption, panels)
 
 
-def draw_suite(suite: str, decays: Decays) -> figures.Figure:
+def draw_suite(suite: str, decays: _Decays) -> figures.Figure:
     """Draw the accuracies of the models in one suite by N, and the fits. Figure 1c."""
     shortest: dict[str, tuple[decay.Condition, decay.ComplexityDecay]] = {}
     for condition, fit in sorted(decays.items(), key=lambda pair: pair[0][2]):
@@ -134,7 +134,7 @@ def draw_suite(suite: str, decays: Decays) -> figures.Figure:
     return figures.Figure(f"factor_{suite}_models", caption, panels)
 
 
-def accuracy_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
+def accuracy_panel(decays: _Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
     """Return the panel of the accuracies of one suite by N; of a few, with 95 % intervals."""
     series, few = [], len(decays) <= figures.MOST_WITH_ENDS
     for condition, fit in decays.items():
@@ -149,7 +149,7 @@ def accuracy_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> fig
     return figures.Panel(series, loads.COMPLEXITY[next(iter(decays))[1]], "Accuracy", finish=finish)
 
 
-def _log_panel(decays: Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
+def _log_panel(decays: _Decays, labels: Mapping[decay.Condition, str]) -> figures.Panel:
     """Return the panel of the fitted accuracies, on a logarithmic axis, with their lines."""
     series = []
     for condition, fit in decays.items():

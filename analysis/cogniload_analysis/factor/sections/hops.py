@@ -22,7 +22,7 @@ from cogniload_gen.benchmark import Row
 FLOORS = {"symbolic": "grep or none", "realistic": "sum of the given"}
 """The baseline of each suite that takes no hop: a model has to beat it."""
 
-HOP_BASELINES = ("one hop", "two hops", "three hops")
+_HOP_BASELINES = ("one hop", "two hops", "three hops")
 
 
 def read_hops(sample: Sample) -> float:
@@ -50,12 +50,12 @@ def hops_sections(by_hops: pd.DataFrame) -> list[Section]:
             **ACCURACY,
             "responses": "Responses",
             "floor": ("No hop [%]", percent),
-            **{name: (f"{name.capitalize()} [%]", percent) for name in HOP_BASELINES},
+            **{name: (f"{name.capitalize()} [%]", percent) for name in _HOP_BASELINES},
         },
     )
     if by_hops.empty:
         return []
-    content = [*draw_by_hops(by_hops), Section("In numbers", [table], folded=True)]
+    content = [*_draw_by_hops(by_hops), Section("In numbers", [table], folded=True)]
     return [Section("Hops and shortcuts", content, "shortcut", link="Hops and shortcuts")]
 
 
@@ -65,7 +65,7 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     The puzzles are read again from the samples' files; OSError where one is no longer there.
     """
     right = {place: try_baselines(sample.doc) for place, sample in read_rows(frame)}
-    shortcuts = ["floor", *HOP_BASELINES]
+    shortcuts = ["floor", *_HOP_BASELINES]
     baselines = pd.DataFrame.from_dict(right, "index", columns=shortcuts)
     solved = frame[["correct", "hops", *CONDITION]].join(baselines.dropna(), how="inner")
     by = [*CONDITION, "hops"]
@@ -75,12 +75,12 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def try_baselines(puzzle: Row) -> list[float]:
-    """Return whether the floor and the HOP_BASELINES are right (1 or 0).
+    """Return whether the floor and the _HOP_BASELINES are right (1 or 0).
 
     NaN where the puzzle is not whole.
     """
     puzzle_text, baselines = str(puzzle.get("puzzle") or ""), benchmarks.of(puzzle).baselines
-    names = (FLOORS[puzzle["suite"]], *HOP_BASELINES)
+    names = (FLOORS[puzzle["suite"]], *_HOP_BASELINES)
     try:
         return [float(baselines[name](puzzle_text) == puzzle.get("answer")) for name in names]
     except ValueError:
@@ -100,7 +100,7 @@ def say_shortcuts(rows: pd.DataFrame) -> str:
     )
 
 
-def draw_by_hops(by_hops: pd.DataFrame) -> list[Figure]:
+def _draw_by_hops(by_hops: pd.DataFrame) -> list[Figure]:
     """Draw each model's accuracy by hops at its shortest context; no figure of zeros."""
     told = by_hops[by_hops["hops"].notna()]
     shortest = told.groupby("model", observed=True)["context"].transform("min")

@@ -28,7 +28,7 @@ PARTS = {
 """What becomes of a response: every one is in one part."""
 
 
-def read_retrieval(sample: Sample) -> tuple[str, float, float]:
+def _read_retrieval(sample: Sample) -> tuple[str, float, float]:
     """Return the values of RETRIEVED; a sample without counts is taken for a whole text."""
     method, needed, found = (sample.doc.get(name) for name in RETRIEVED.types)
     if isinstance(method, str) and isinstance(needed, int) and isinstance(found, int):
@@ -37,7 +37,7 @@ def read_retrieval(sample: Sample) -> tuple[str, float, float]:
 
 
 RETRIEVED = Columns(
-    {"retrieval": "category", "needed": "float64", "found": "float64"}, read_retrieval
+    {"retrieval": "category", "needed": "float64", "found": "float64"}, _read_retrieval
 )
 """How the prompt was retrieved ("" for a whole text), and how many statements the answer needs and
 the prompt holds (NaN for a whole text)."""
