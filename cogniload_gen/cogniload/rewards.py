@@ -54,7 +54,8 @@ _VERDICTS = (
 )
 _VERDICT = re.compile(
     rf"(?:\b(?:not|never|no|neither|nor|none|nobody|without|cannot)|n'?t) "
-    rf"(?:\w+ ){{0,3}}?{_VERDICTS}\w*|\b{_VERDICTS}\w*\W{{1,3}}(?:no|false)\b|(?<!\n)\bno(?=[,.:;–—])"
+    rf"(?:\w+ ){{0,3}}?{_VERDICTS}\w*|\b{_VERDICTS}\w*\W{{1,3}}(?:no|false)\b"
+    r"|(?<!\n)\bno(?=[,.:;–—])"
 )
 """What denies that a statement applies, and says nothing of the values."""
 
