@@ -160,8 +160,8 @@ class Score:
         return self.outcome.correct
 
 
+# How many of a model's responses must have been read, and which share, to say where they break.
 _ENOUGH_READ, _ENOUGH_SHARE = 20, 0.1
-"""How many of a model's responses must have been read, and which share, to say where they break."""
 
 
 def enough_read(read: int, responses: int) -> bool:

@@ -17,8 +17,8 @@ BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""
 
 
+# How clear a first error must be at least, in points of the story.
 _LEAST_MARGIN = 0.5
-"""How clear a first error must be at least, in points of the story."""
 
 
 def named(name: str) -> Benchmark:

@@ -15,11 +15,10 @@ SMALLEST_BUDGET = 1024
 STOP_MARGIN = 20
 """A response that ends so few tokens before the budget was cut off."""
 
+# Our tasks' response limits are multiples of 1/32 of the budget: a run has at most 32 of them.
+#
+# A larger budget than the paper's is for longer prompts: there they are multiples of 1,024 tokens.
 _STEPS, _LARGEST_STEP = 32, 1024
-"""Our tasks' response limits are multiples of 1/32 of the budget: a run has at most 32 of them.
-
-A larger budget than the paper's is for longer prompts: there they are multiples of 1,024 tokens.
-"""
 
 
 def step_of(context_budget: int) -> int:

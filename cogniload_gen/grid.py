@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 ENGLISH = "en"
 ORIGINAL = "original"
+# The language in an id: that of a twin, or that of the puzzle.
 _IN_LANGUAGE = re.compile(r"~language=([a-z]+)$|-s\d+-([a-z]{2,3})-")
-"""The language in an id: that of a twin, or that of the puzzle."""
 
 SPLITS = ("train", "validation", "test")
 MAX_PUZZLES = 10**9
@@ -148,11 +148,10 @@ def short(value: float | str) -> str:
 
 # --- Rows ------------------------------------------------------------------------------------
 
+# Rows that a reader of single rows has made at once, at most.
+#
+# It begins with one, as the next that it asks for may be anywhere.
 _LARGEST_BLOCK = 1024
-"""Rows that a reader of single rows has made at once, at most.
-
-It begins with one, as the next that it asks for may be anywhere.
-"""
 
 
 @dataclass(frozen=True)

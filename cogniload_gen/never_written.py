@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+# Names of what opens a server; not `eos_token` or `think_end_token`, which are of a vocabulary.
 _KEY = (
     r"(?:[\w.-]*[_-])?(?:(?:api|access)?keys?|secrets?|pass(?:word|wd|phrase)|credentials?|"
     r"auth(?:orization)?|cookies?|headers?|"
     r"(?:api|auth|access|bearer|hf|hub|id|refresh|session|user)[_-]?token)|token"
 )
-"""Names of what opens a server; not `eos_token` or `think_end_token`, which are of a vocabulary."""
 
 _NAME = re.compile(_KEY, re.IGNORECASE)
 _URL = re.compile(r"[a-z][a-z\d+.-]*://\S+", re.IGNORECASE)

@@ -17,16 +17,16 @@ from cogniload_gen.grid import ENGLISH, language_of
 
 __all__ = ["TRACKING_INSTRUCTION", "answer_reward", "answer_score", "step_reward", "step_score"]
 
+# What a trainer passes for a response: a text, a list of messages, or a model that is alike.
 _Completion = Any
-"""What a trainer passes for a response: a text, a list of messages, or a model that is alike."""
 
 
 OWN = ("puzzle", "poi", "category", "suite")
 """Columns that rows of our puzzles fill, and those of other tasks in one training set do not."""
 
 END = re.compile(r"(?:<\|\w+\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>)$")
+# The marks with which models end, where a trainer does not leave them out, in characters.
 _LONGEST_END = 40
-"""The marks with which models end, where a trainer does not leave them out, in characters."""
 
 
 def answer_score(response: str, row: Mapping[str, Any], reasoning: str | None = None) -> float:

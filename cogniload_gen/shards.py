@@ -41,8 +41,8 @@ from cogniload_gen.tables import table_writer
 
 # --- Configurations --------------------------------------------------------------------------
 
+# Characters of a configuration's name, which is a folder's too.
 _LONGEST_NAME = 120
-"""Characters of a configuration's name, which is a folder's too."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ def merge(published: list[Configuration], new: Configuration) -> list[Configurat
 ROWS_PER_FILE = 10_000
 """Of the paper's grid, 190 MB of text in a file of 28 MB, made in some 3 s."""
 
+# The versions that, with the parameters, decide the files' bytes.
 _INSTALLED = {"release": __version__, "pyarrow": pa.__version__}
-"""The versions that, with the parameters, decide the files' bytes."""
 
 MANIFEST = "manifest.json"
 

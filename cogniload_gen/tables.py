@@ -63,8 +63,8 @@ def _write_row_groups(writer: pq.ParquetWriter, table: pa.Table) -> None:
 
 # --- Read row by row -------------------------------------------------------------------------
 
+# Rows that are read at once.
 _BATCH_ROWS = 256
-"""Rows that are read at once."""
 
 
 def find_tables(

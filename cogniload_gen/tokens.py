@@ -16,10 +16,10 @@ Tokenizer = str | PathLike[str] | Callable[[str], float | Sized] | None
 """A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or
 None for the estimate."""
 
+# A text is counted as the difference between _REPEATS + 1 copies of it in a row and one copy. That
+# leaves out what stands at the start of a text alone, and a callable that rounds, such as
+# `len(text) // 4`, comes out to 1/12 of a token, without bias since _REPEATS + 1 is a prime.
 _REPEATS = 12
-"""A text is counted as the difference between _REPEATS + 1 copies of it in a row and one copy. That
-leaves out what stands at the start of a text alone, and a callable that rounds, such as
-`len(text) // 4`, comes out to 1/12 of a token, without bias since _REPEATS + 1 is a prime."""
 
 KINDS = bytes(
     ord("a" if chr(byte).isalpha() or byte > 127 else " " if chr(byte).isspace() else ".")
@@ -29,8 +29,8 @@ KINDS = bytes(
 
 _LONG = b"a" * 13
 
+# The first bytes of Chinese characters in UTF-8; no later byte of a character has these values.
 _HAN = [bytes([byte]) for byte in range(0xE4, 0xEA)]
-"""The first bytes of Chinese characters in UTF-8; no later byte of a character has these values."""
 
 
 def estimate(text: str) -> int:

@@ -31,12 +31,12 @@ WHAT = (
 )
 """lm-eval's arguments that decide the scores."""
 
+# Arguments, also of --model_args, that say where and how fast: a run may go on with others.
 _FREE = (
     *("base_url", "num_concurrent", "max_retries", "timeout", "verify_certificate", "ca_cert_path"),
     *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
     *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager", "include_path"),
 )
-"""Arguments, also of --model_args, that say where and how fast: a run may go on with others."""
 
 ASKED = (
     *("model", "model_args", "gen_kwargs", "device", "batch_size", "system_instruction"),
@@ -45,11 +45,11 @@ ASKED = (
 """The arguments by which a run's model is asked again, about other puzzles."""
 
 HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:[/\"',]|$)"
+# What the recorded arguments of a model may not say: the folder may be anyone's.
 _UNTRUSTED = {
     "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation=.*/",
     "a server elsewhere, which would get your key": f"://(?!{HERE})",
 }
-"""What the recorded arguments of a model may not say: the folder may be anyone's."""
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 60

@@ -83,8 +83,8 @@ def _asked_wait(headers: Mapping[str, str]) -> float | None:
     return None
 
 
+# Is told of a request that gets no answer, and why; the others are asked.
 _GiveUp = Callable[[Instance, str], object]
-"""Is told of a request that gets no answer, and why; the others are asked."""
 
 
 def fill_every_slot(

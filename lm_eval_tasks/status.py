@@ -15,8 +15,8 @@ from lm_eval_tasks.answers_file import Answers
 from lm_eval_tasks.resume import Run
 from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
 
+# lm-eval says it of every task like ours that is given none.
 _ADVICE = "Custom kwargs can be passed to `--metadata`"
-"""lm-eval says it of every task like ours that is given none."""
 
 
 class _Once(logging.Handler):

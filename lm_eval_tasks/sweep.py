@@ -18,8 +18,8 @@ from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.lm_eval_private import read_levels
 from lm_eval_tasks.runner import Results
 
+# How the names of settings end that limit tokens.
 _BUDGETS = ("tokens", "toks", "budget")
-"""How the names of settings end that limit tokens."""
 
 _LENIENT, _OVERRUN, SURPRISE = 1.25, 0.05, 0.05
 """A budget is not obeyed if more than this share of the responses exceeds it by a quarter, and a

@@ -16,8 +16,8 @@ from cogniload_gen.checks import how_to_install
 TASKS = Path(str(files("lm_eval_tasks")))
 """The folder to give to lm-eval's --include_path."""
 
+# How similar a name must be to one of ours, as difflib counts it, to be a misspelling of it.
 _ALIKE = 0.75
-"""How similar a name must be to one of ours, as difflib counts it, to be a misspelling of it."""
 
 TURNS = "cogniload_turns"
 """The task that is a conversation (docs/turns.md)."""

@@ -27,8 +27,8 @@ REFUSED = (
 IMPLIED = "config", "func", "log_samples", "verbosity"
 """lm-eval's arguments that decide nothing here."""
 
+# Settings that choose puzzles, or where the answers are: not of a model.
 _CHOSEN = {"tasks", "metadata", "limit", "samples", "output_path", "shard", "anew", *DESIGN}
-"""Settings that choose puzzles, or where the answers are: not of a model."""
 
 
 def read_command(arguments: Namespace, others: Sequence[str]) -> tuple[Evaluation, dict[str, Any]]:

@@ -17,8 +17,8 @@ from statsmodels.regression.linear_model import OLS
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE
 
+# The probability with which chance alone is taken for a finding.
 _CHANCE = 1 - CONFIDENCE
-"""The probability with which chance alone is taken for a finding."""
 
 ENOUGH = 10
 """Puzzles of a level that stand alone; neighbouring levels with fewer are taken together."""

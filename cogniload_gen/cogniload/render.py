@@ -29,11 +29,11 @@ from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import Pieces, arrow, gather, line_up, offsets
 
+# The category of each value of all of them, one after the other: this order numbers the values.
 _OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
-"""The category of each value of all of them, one after the other: this order numbers the values."""
 
+# The number of each category's first value.
 _FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
-"""The number of each category's first value."""
 
 
 @dataclass(frozen=True)

@@ -52,12 +52,12 @@ ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?
 _VERDICTS = (
     "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
 )
+# What denies that a statement applies, and says nothing of the values.
 _VERDICT = re.compile(
     rf"(?:\b(?:not|never|no|neither|nor|none|nobody|without|cannot)|n'?t) "
     rf"(?:\w+ ){{0,3}}?{_VERDICTS}\w*|\b{_VERDICTS}\w*\W{{1,3}}(?:no|false)\b"
     r"|(?<!\n)\bno(?=[,.:;–—])"
 )
-"""What denies that a statement applies, and says nothing of the values."""
 
 _IDLE = re.compile(r"\b(?:skip\w*|irrelevant|unaffected|untouched)\b")
 DENIAL = re.compile(rf"{_VERDICT.pattern}|{_IDLE.pattern}")
@@ -70,16 +70,16 @@ STRANGE = re.compile(
 
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
+# Where a sentence ends, or where its conclusion begins.
 _BREAK = re.compile(
     r"[.;!?](?:\s|$)|\n|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|[→⇒]|=>"
 )
-"""Where a sentence ends, or where its conclusion begins."""
 
 SO = re.compile(r"\b(?:so|therefore|thus|hence)\b")
 """What begins a conclusion from what a line tells."""
 
+# What stands before a value that the PoI had.
 _FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
-"""What stands before a value that the PoI had."""
 
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
 PLAIN = frozenset(read_table("rewards")["plain"].split()).union(

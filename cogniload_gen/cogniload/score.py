@@ -63,12 +63,12 @@ class Outcome(StrEnum):
 
 CORRECT = (Outcome.CORRECT_VALID, Outcome.CORRECT_POI, Outcome.CORRECT_LAST_SENTENCE)
 WRONG_LOGIC = (Outcome.WRONG_LOGIC, Outcome.WRONG_LOGIC_POI, Outcome.WRONG_LOGIC_LAST_SENTENCE)
+# The three windows in words, in the order of CORRECT and WRONG_LOGIC.
 _WINDOWS = (
     "the last sentence about {poi} and the attribute",
     "the last sentence about {poi}",
     "the last sentence",
 )
-"""The three windows in words, in the order of CORRECT and WRONG_LOGIC."""
 
 _NOTHING_READ = {
     Outcome.WRONG_MAX_CONTEXT: "the response has no last sentence",

@@ -20,8 +20,8 @@ from cogniload_gen.draws import child, uniform
 from cogniload_gen.grid import split_twin
 from cogniload_gen.text import offsets
 
+# Children of the first child of a puzzle's key, beside those of `simulate`.
 _NAMES_DRAW, _HAY_DRAW = 6, 7
-"""Children of the first child of a puzzle's key, beside those of `simulate`."""
 
 ATTEMPTS = 50
 """Attempts at a hay that applies to someone: where all but the PoI are like the PoI, none does."""

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+# The bits of a field.
 _FIELD = 4
-"""The bits of a field."""
 
+# All bits of every other field, from the first on.
 _EVERY_OTHER = 0x0F0F0F0F0F0F0F0F
-"""All bits of every other field, from the first on."""
 
 
 def valid(

@@ -17,8 +17,8 @@ from cogniload_gen.files import read_words
 from cogniload_gen.text import offsets
 from cogniload_gen.tokens import TokenCounter
 
+# Children of a puzzle's key, beside those in symbolic.py.
 _FILLER_DRAW, _SENTENCE_DRAW, _GROUP_DRAW, _PLACE_DRAW = range(7, 11)
-"""Children of a puzzle's key, beside those in symbolic.py."""
 
 WORDS = tuple(read_words(__package__, "filler")["words"])
 ENDINGS = ("", ",", ".")
@@ -29,8 +29,8 @@ FRAGMENTS = [f"{lead}{word}{end}" for lead, word, end in product(" \n", WORDS, E
 _SHORTEST, LONGEST = 2, 6
 """The words of a sentence, every number equally likely."""
 
+# One word in _COMMAS that does not end a sentence has a comma.
 _COMMAS = 16
-"""One word in _COMMAS that does not end a sentence has a comma."""
 
 MAX_GROUP = 4
 """Statements that stand together at most: the paper's maximum group size, which it leaves open."""

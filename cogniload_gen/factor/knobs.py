@@ -47,8 +47,8 @@ knob = partial(read_knob, __package__)
 TWINS = ("again", "context=0", "order=solved", "from=K")
 SYMBOLIC_TWIN = knob("twin", choices=TWINS)
 REALISTIC_TWIN = knob("twin", choices=(*TWINS, "needed"))
+# The levels of either suite's context, for training that goes on as a model learns.
 _CONTEXT_LEVELS = (0, 1000, 2000, 4000, 8000, 16000)
-"""The levels of either suite's context, for training that goes on as a model learns."""
 
 TOKENIZER = knob("tokenizer")
 

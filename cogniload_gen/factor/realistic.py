@@ -21,6 +21,7 @@ from cogniload_gen.files import read_words
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.tokens import TokenCounter, Tokenizer, token_counter
 
+# The columns of a table of puzzles.
 _REALISTIC_SCHEMA = pa.schema(
     {
         "id": pa.string(), "suite": pa.string(), "op": pa.int64(), "context": pa.int64(),
@@ -28,7 +29,6 @@ _REALISTIC_SCHEMA = pa.schema(
         "question": pa.string(), "answer": pa.string(), "solution": pa.string(),
     }
 )  # fmt: skip
-"""The columns of a table of puzzles."""
 
 WORDS = read_words(__package__, "realistic")
 TEXT = WORDS["text"]
@@ -56,11 +56,11 @@ _PROBLEM_DRAW, _NOISE_DRAW, _PLACES_DRAW = range(3)
 # total that no needed sentence mentions.
 
 _GREATEST_VALUE = 999
+# The greatest value of any variable (the least is 1), and the greatest number in a sentence.
 _GREATEST_NUMBER = 20
-"""The greatest value of any variable (the least is 1), and the greatest number in a sentence."""
 
+# The terms of a sum at most, and the animals of a place that are added up.
 _MOST_TERMS = 4
-"""The terms of a sum at most, and the animals of a place that are added up."""
 
 _WORDS_AT_ONCE = 512
 
@@ -429,8 +429,8 @@ def letters(draw: Draw) -> Iterator[str]:
 # sentence is put together from pieces that come again and again, so that its tokens are counted by
 # adding theirs, for thousands of sentences at once.
 
+# A word with a slot, or several without, with the space before.
 _ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
-"""A word with a slot, or several without, with the space before."""
 
 PAIR = ("place", "animal")
 _SENTENCES_AT_ONCE = 1024

@@ -27,8 +27,8 @@ STRANGE = re.compile(r"[^\x00-\x7f−×·÷→⇒∴’]|/[a-z]")
 """What a plain sentence has none of, besides words that are not known."""
 
 LEADS = "and|first|finally|get|have|hence|let|next|now|so|then|therefore|thus|we"
+# What may stand before a variable. Other words, such as "not", may deny the value.
 _LEAD = re.compile(rf"^[\s-]*(?:(?:{LEADS}) )*", re.IGNORECASE)
-"""What may stand before a variable. Other words, such as "not", may deny the value."""
 
 
 def step_reward(response: str, row: Row) -> float:

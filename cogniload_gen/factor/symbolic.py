@@ -27,6 +27,7 @@ from cogniload_gen.tokens import Tokenizer, token_counter
 _VARIABLE_DRAW, _ROOTS_DRAW, _PARENT_DRAW, _RELATION_DRAW, _ORDER_DRAW = range(5)
 _EMPTY_DRAW, _TARGET_DRAW = range(5, 7)
 
+# The columns of a table of puzzles.
 _SYMBOLIC_SCHEMA = pa.schema(
     {
         "id": pa.string(), "suite": pa.string(), "N": pa.int64(), "context": pa.int64(),
@@ -35,12 +36,11 @@ _SYMBOLIC_SCHEMA = pa.schema(
         "target": pa.int64(), "hops": pa.int64(),
     }
 )  # fmt: skip
-"""The columns of a table of puzzles."""
 
 # --- Forests of variables -----------------------------------------------------------------------
 
+# Roots have values 0.._LARGEST_ROOT.
 _LARGEST_ROOT = 10
-"""Roots have values 0.._LARGEST_ROOT."""
 
 EMPTY = 10
 """One target in EMPTY matches no variable, whatever the N."""
@@ -138,9 +138,9 @@ ENDINGS = NOTHING, COMMA, AND, _COMMA_AND, _FULL_STOP = range(5)
 
 _BATCH_TOKENS = 400_000
 BATCH_PUZZLES = 4000
+# What a batch holds at most, so that its arrays stay in the processor's cache: tokens of filler, a
+# statement counting as so many with its solution; and puzzles.
 _STATEMENT_TOKENS = 12
-"""What a batch holds at most, so that its arrays stay in the processor's cache: tokens of filler, a
-statement counting as so many with its solution; and puzzles."""
 
 TEXT = read_words(__package__, "symbolic")
 """The sentences of the data file."""

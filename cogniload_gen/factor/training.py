@@ -25,8 +25,8 @@ from cogniload_gen.factor.knobs import (
 )
 from cogniload_gen.grid import MAX_SEED, Batch, Grid
 
+# A child of a puzzle's key, beside those in symbolic.py and filler.py.
 _TRAINING_DRAW = 11
-"""A child of a puzzle's key, beside those in symbolic.py and filler.py."""
 
 MAX_N = 29
 _MU, _SIGMA, _L_MIN, _L_MAX = 5, 2.5, 100, 1000

@@ -34,8 +34,8 @@ REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _CARD = "README.md"
 
 KINDS = errors.HfHubHTTPError.__mro__
+# What the Hub's library raises where there is no answer at all (httpx's or requests' own).
 _HTTP_ERROR: type[BaseException] = KINDS[KINDS.index(OSError) - 1]
-"""What the Hub's library raises where there is no answer at all (httpx's or requests' own)."""
 
 
 @contextmanager
@@ -148,8 +148,8 @@ class Verdict(NamedTuple):
         return f"is whole: {self.rows} rows in {files}; {made}"
 
 
+# A configuration, one of its splits, and the files of it.
 _Split = tuple[shards.Configuration, str, list[Path]]
-"""A configuration, one of its splits, and the files of it."""
 
 
 def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = None) -> Verdict:

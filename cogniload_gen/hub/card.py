@@ -32,11 +32,11 @@ BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
 SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
 """The Hub's categories of size, each ten times the one before."""
 
+# Lines of the card's sample puzzle beyond which it is cut in the middle.
 _SAMPLE_LINES = 60
-"""Lines of the card's sample puzzle beyond which it is cut in the middle."""
 
+# What is the same in each card and each eval.yaml.
 _FIXED = read_words(__package__, "card")
-"""What is the same in each card and each eval.yaml."""
 
 
 def data_files(puzzles: Configuration, split: str) -> str:

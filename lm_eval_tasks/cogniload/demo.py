@@ -19,8 +19,8 @@ from lm_eval_tasks.evaluation import Evaluation
 MODELS = Path(__file__).parents[1] / "models"
 WHOLE, HALF = "small-reasoner", "small-reasoner-half"
 
+# With how much hay the simulated model solves half: its ECL50 at rho = 50 % is 20.
 _HALF_AT = 10
-"""With how much hay the simulated model solves half: its ECL50 at rho = 50 % is 20."""
 
 UNTIL: dict[str, Any] = {"until": "ECL50±20%", "at": "d=1,rho=50", "N": "4..96", "budget": 400}
 GRID = {"d": 1, "N": [4, 8, 16, 32], "rho": 50, "num_puzzles": 25}

@@ -26,20 +26,20 @@ from cogniload_gen.checks import check_choice, check_integer
 
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
 _PILOT = 64
+# The most N is at least this many times the least.
 _LEAST_REACH = 4
-"""The most N is at least this many times the least."""
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
 _SMALLEST_BATCH, _LARGEST_BATCH, _BATCH_SHARE = 64, 256, 1 / 3
 _GREEDY_BLOCKS, _LEAST_GAIN = 16, 1e-9
+# More puzzles than this share that were cut off, or lost, are worth a flag.
 _CUT_SHARE = 0.10
-"""More puzzles than this share that were cut off, or lost, are worth a flag."""
 
+# One in so many puzzles of a candidate with two cells is of its second.
 _OTHER_EVERY = 5
-"""One in so many puzzles of a candidate with two cells is of its second."""
 
+# Significant digits of a prior that count in its digest, so that machines agree on it.
 _DIGEST_DIGITS = 6
-"""Significant digits of a prior that count in its digest, so that machines agree on it."""
 
 Puzzle: TypeAlias = Any
 """The values of the knobs that a design decides, and last the index."""

@@ -148,8 +148,8 @@ def _show_length(N: float, least_N: float, most_N: float) -> str:
     return "not determined" if math.isnan(N) else tb.within(N, 0, round(least_N), round(most_N))
 
 
+# How the interval of ECL50 is set in print, by its ends and the range of N.
 _show_interval = tb.between(_show_length)
-"""How the interval of ECL50 is set in print, by its ends and the range of N."""
 
 
 def _show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:

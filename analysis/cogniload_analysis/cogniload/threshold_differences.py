@@ -26,8 +26,8 @@ from cogniload_analysis.stats import percentiles
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
 """Each threshold, and the coefficient that it can't do without."""
 
+# Fits of the same answers have thresholds that differ by less; no others do in practice.
 _ROUNDING = 1e-6
-"""Fits of the same answers have thresholds that differ by less; no others do in practice."""
 
 
 @dataclass(frozen=True, eq=False)

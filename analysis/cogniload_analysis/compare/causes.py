@@ -19,17 +19,17 @@ from scipy.stats import chi2
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import split_twin
 
+# The places in `Trials.amounts` of what slips of each cause grow with.
 _GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": []}
-"""The places in `Trials.amounts` of what slips of each cause grow with."""
 
+# By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py.
 _PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "step": 6.75}
-"""By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py."""
 
 LEAST_SHARE = 0.1
 """Share of the slips below which a cause is not named beside others."""
 
+# Nothing is named where quite other causes come within this of the best.
 _RIVAL = 3.0
-"""Nothing is named where quite other causes come within this of the best."""
 
 NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
 """How far below the best log-likelihood the shares of an interval may be. The others are for ends

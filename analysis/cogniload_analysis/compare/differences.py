@@ -19,8 +19,8 @@ from cogniload_analysis.samples.stop_reasons import MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import ENGLISH, other_language
 
+# Runs are paired by the puzzles in common where these are half of the smaller run's or more.
 _ENOUGH_IN_COMMON = 0.5
-"""Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
 _FEW_MODELS, _MOST_MODELS = 3, 12
 _ONCE, _CLUSTERED, _UNPAIRED = "paired", "paired, clustered by puzzle", "unpaired"
 

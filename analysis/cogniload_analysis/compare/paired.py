@@ -18,8 +18,8 @@ from cogniload_analysis.stats import CONFIDENCE
 
 FEW = 30
 """At or below this number of puzzles, the score's exact distribution replaces the normal one."""
+# The smallest difference whose number of puzzles is worked out.
 _LEAST_DETECT = 1e-6
-"""The smallest difference whose number of puzzles is worked out."""
 _BISECTIONS = 40
 _NUISANCE_SHARES = 64
 POWER = 0.8

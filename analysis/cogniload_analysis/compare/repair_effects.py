@@ -17,21 +17,21 @@ from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin
 
+# Of which responses, what is compared, and with what.
 _COMPARED = ((FAILED, CORRECTED, KEPT), (FAILED, REDRAWN, KEPT), (SOLVED, KEPT, PLANTED))
-"""Of which responses, what is compared, and with what."""
 
+# Where a step is among the statements.
 _DEPTHS = ("all", "first third", "second third", "last third")
-"""Where a step is among the statements."""
 
+# Fewest repaired failures that say what their first errors are.
 _ENOUGH_REPAIRS = 30
-"""Fewest repaired failures that say what their first errors are."""
 
+# What a second draw of the step says, by the cause.
 _MEANS = {
     "heals": ": most of these errors heal",
     "chance": ": the step fails by chance",
     "inability": ": the step mostly fails again",
 }
-"""What a second draw of the step says, by the cause."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,20 +21,20 @@ from cogniload_gen.grid import ORIGINAL, change_of
 _AGAIN, _ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
 
+# Changes whose text is that of another one.
 _SAME_PROMPT = {_AGAIN: ORIGINAL, "hay=0": NEEDLES}
-"""Changes whose text is that of another one."""
 
+# Changes whose success is none of the puzzle's: they are about another answer.
 _NO_CURE = ("until", _ONLY, "question=state")
-"""Changes whose success is none of the puzzle's: they are about another answer."""
 
+# Fewest failures with twins that name a cause (studies/twin_causes.py).
 _ENOUGH_FAILURES = 60
-"""Fewest failures with twins that name a cause (studies/twin_causes.py)."""
 
+# Share of failures that a second attempt solves: above it, they may be luck.
 _LEAST_LUCK = 0.05
-"""Share of failures that a second attempt solves: above it, they may be luck."""
 
+# Level of the intervals by which a change cures more puzzles than it breaks: several are tried.
 _SURE_CURE = 0.99
-"""Level of the intervals by which a change cures more puzzles than it breaks: several are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,6 +270,7 @@ def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str
     return row | shares | apart
 
 
+# Each cause in words, and the change that shows it by its cures.
 _CAUSES = {
     "distraction": ("distraction, the hay", NEEDLES),
     "work": ("the work of the needles", TAIL),
@@ -284,7 +285,6 @@ _CAUSES = {
     "step": ("a step that is too hard, even alone", ""),
     "luck": ("luck: the same puzzle is often solved again, and no change helps more", _AGAIN),
 }
-"""Each cause in words, and the change that shows it by its cures."""
 
 
 def _name_causes(

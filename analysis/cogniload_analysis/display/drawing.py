@@ -27,18 +27,18 @@ DATA = Path(str(files("cogniload_analysis"))) / "data"
 _FONT = FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name="DejaVu Sans Part")
 fontManager.ttflist.append(_FONT)
 
+# The house style of matplotlib.
 _STYLE = rc_params_from_file(DATA / "report.mplstyle", use_default_template=False)
-"""The house style of matplotlib."""
 
+# Panels side by side on paper.
 _ACROSS = 3
-"""Panels side by side on paper."""
 
 # Inches.
 _WIDTH, _NARROW_WIDTH = 9.5, 5.0
 _LEGEND_LINE, _LEGEND_MARK, _LEGEND_LETTER = 0.19, 0.5, 0.068
 
+# How a series is drawn: matplotlib's color, marker and linestyle.
 _Style = dict[str, Any]
-"""How a series is drawn: matplotlib's color, marker and linestyle."""
 
 
 @dataclass(frozen=True)

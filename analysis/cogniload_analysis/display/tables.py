@@ -18,9 +18,10 @@ from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, wilson_interval
 
 MISSING = "--"
 _LONG_TABLE = 40
+# What begins a formula in a spreadsheet; a sign before a plain number begins a number.
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
-"""What begins a formula in a spreadsheet; a sign before a plain number begins a number."""
 
+# What LaTeX sets for words and characters anywhere, the first ones first.
 _LATEX = {
     "95 \\% interval": "95\\,\\% interval", "Neff": r"$N_{\mathrm{eff}}$",
     "Nclean": r"$N_{\mathrm{clean}}$", "ECL50": "ECL$_{50}$", "NT50": "NT$_{50}$",
@@ -29,10 +30,9 @@ _LATEX = {
     "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "²": "$^2$", "†": r"\dag{}", "‡": r"\ddag{}",
     "–": "--", "“": "``", "”": "''", "…": r"\ldots{}", "<": "$<$", ">": "$>$",
 }  # fmt: skip
-"""What LaTeX sets for words and characters anywhere, the first ones first."""
 
+# From one row's raw values to a cell's text.
 _Format = Callable[..., str]
-"""From one row's raw values to a cell's text."""
 
 Columns = Mapping[str, str | tuple[str, _Format]]
 """Printed columns: see `Table`."""

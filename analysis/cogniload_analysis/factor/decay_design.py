@@ -31,8 +31,8 @@ from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
 
 PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
+# New models may differ from the published ones, so widen the prior by this factor.
 _WIDER = 2.0
-"""New models may differ from the published ones, so widen the prior by this factor."""
 
 REACH = 3.0
 """The first grid of CDFs spans this many prior standard deviations on each side."""
@@ -41,25 +41,25 @@ CAPS = {1.0: 0.38, 0.98: 0.28, 0.95: 0.18, 0.88: 0.09, 0.75: 0.05, 0.5: 0.02}
 FLOORS = {0.0: 0.5, 0.03: 0.35, 0.08: 0.15}
 """What the cap and the floor may be, and how likely each is before any answer."""
 
+# How many CDF and N_eff the grid has.
 _SLOPES, _PLACES = 21, 33
-"""How many CDF and N_eff the grid has."""
 
 _ZOOMS = 3
+# The grid closes in on the CDF and the N_eff that are at least so likely beside the likeliest.
 _NEGLIGIBLE = 1e-4
-"""The grid closes in on the CDF and the N_eff that are at least so likely beside the likeliest."""
 
 _UNLIKELY = 1e-8
 
 _MOST_ASKED = 40
 LEAST_CHANCE = 1e-9
+# What the goals that a run is not for weigh beside the one that it is for.
 _OTHER_WEIGHT = 0.15
-"""What the goals that a run is not for weigh beside the one that it is for."""
 
+# Beyond these, a CDO's exact value plays no part in the choice of puzzles.
 _LEAST_CDO, _MOST_CDO = -4.0, 12.0
-"""Beyond these, a CDO's exact value plays no part in the choice of puzzles."""
 
+# A cap is said to be low if its median is: its upper end falls below only after many answers.
 _LOW_CAP = 0.95
-"""A cap is said to be low if its median is: its upper end falls below only after many answers."""
 
 
 PARAMETERS = ("N_eff", "CDF", "CDO", "cap", "floor")

@@ -28,8 +28,8 @@ _PUZZLE_END = 20_000
 # A line of a response may be endless.
 _STEP_LENGTH = 200
 
+# Some text, and its mark: "" for none, "evidence", "step", "needle", or "gap" in place of text.
 _Passage = tuple[str, str]
-"""Some text, and its mark: "" for none, "evidence", "step", "needle", or "gap" in place of text."""
 
 Place = tuple[int, int]
 """Where something stands in a text: from, and up to."""

@@ -25,8 +25,8 @@ _MIXED = (
     "These runs used puzzles of several generator versions: their numbers are not of one set of "
     "puzzles."
 )
+# How `cogniload why` names its folder in that of a run.
 _OF_WHY = ("why", "repair")
-"""How `cogniload why` names its folder in that of a run."""
 
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 

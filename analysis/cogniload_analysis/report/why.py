@@ -57,8 +57,8 @@ _REPAIRS: tb.Columns = {
 }
 
 
+# The responses of each model with twins, and why it fails, by its verdict's name.
 _Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
-"""The responses of each model with twins, and why it fails, by its verdict's name."""
 
 
 def why_sections(explained: _Explained, analysis: Analysis) -> list[Section]:

@@ -21,11 +21,11 @@ from cogniload_gen.files import EXISTS, whole_file
 log = logging.getLogger(__name__)
 
 PAGE = "report.html"
+# Up to this number of models, a terminal shows each verdict whole.
 _MOST_SAID = 2
-"""Up to this number of models, a terminal shows each verdict whole."""
 
+# What holds the names of a set of files while it is written: a killed command leaves it.
 _MARK = ".written.part"
-"""What holds the names of a set of files while it is written: a killed command leaves it."""
 
 # How a report's page links to the files beside it.
 LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|svg|pdf))"', re.ASCII)

@@ -23,14 +23,14 @@ from cogniload_gen.files import read_words, show_controls
 from cogniload_gen.grid import language_of
 from cogniload_gen.never_written import without_keys
 
+# A load with more levels is shown by its two ends.
 _MOST_LEVELS = 10
-"""A load with more levels is shown by its two ends."""
 
 SETTINGS = read_words("cogniload_analysis", "settings")
 """Which settings name a run (data/settings.toml)."""
 
+# Backends that ask a server, or nobody: of them lm-eval records the default of --device too.
 _ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
-"""Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
 
 EFFORT = re.compile("effort|think|reason|budget|limit|verbosity")
 """Names of settings that say how many tokens a model may spend."""

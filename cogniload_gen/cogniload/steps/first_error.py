@@ -86,15 +86,14 @@ MARGIN, STOP_MARGIN = 2.5, 0.5
 The second one is for "stopped": a text that ends early has little that could tell against it.
 """
 
+# The most that the best story may cost: beyond it, too much of the text goes unexplained.
+#
+# Of 3,000 planted errors none costs more than 6.5; of the traces that the rules were worked out on,
+# 2 of 114 do.
 _DEAREST = 7.0
-"""The most that the best story may cost: beyond it, too much of the text goes unexplained.
 
-Of 3,000 planted errors none costs more than 6.5; of the traces that the rules were worked out on,
-2 of 114 do.
-"""
-
+# The least share of statements that the text must decide so that "drifted" is claimed (S9).
 _LEAST_COVERAGE = 0.5
-"""The least share of statements that the text must decide so that "drifted" is claimed (S9)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from cogniload_gen.cogniload.score import spellings, value_categories
 from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.grid import ENGLISH
 
+# The kind of a word, what it names, and the length of it in the text.
 _Meaning = tuple[str, str | int, int]
-"""The kind of a word, what it names, and the length of it in the text."""
 
 VOCABULARY = read_table("steps")
 """The words and marks by which a response is read."""
@@ -29,8 +29,8 @@ COMMAND = re.compile("|".join(f"({pattern})" for pattern in VOCABULARY["commands
 
 PUNCTUATION = {mark: kind for kind, marks in VOCABULARY["punctuation"].items() for mark in marks}
 
+# The words that are neither abbreviations nor typing errors of others.
 _PLAIN_WORDS = frozenset(VOCABULARY["common"]["words"].split())
-"""The words that are neither abbreviations nor typing errors of others."""
 
 NAMES = ("value", "noun", "person")
 """The kinds of words that may be misspelled."""
@@ -40,8 +40,8 @@ INITIAL = re.compile(r"(?<![\w'])([A-Z])(?:_\{?\d+\}?)? ?[=:] ?(?=[a-z(\\])")
 
 _LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
 
+# The characters at the start of a response within which it may give people letters.
 _ALIASES_WITHIN = 2000
-"""The characters at the start of a response within which it may give people letters."""
 
 
 class Word(NamedTuple):

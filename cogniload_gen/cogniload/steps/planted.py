@@ -50,8 +50,8 @@ class Trace:
     states: tuple[State, ...]
 
 
+# Picks one of some options; IndexError if there are none.
 _Pick = Callable[[Sequence[Any]], Any]
-"""Picks one of some options; IndexError if there are none."""
 
 
 def _picks(key: int) -> _Pick:

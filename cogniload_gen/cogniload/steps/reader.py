@@ -25,8 +25,8 @@ SETS = SimpleNamespace(
 )
 """Kinds of words, and a few words, by what they do in a sentence."""
 
+# The kinds beyond both ends of a sentence: a list's negative places are its last ones.
 _BEYOND = ["line"] * 4
-"""The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
 
 
 class Value(NamedTuple):

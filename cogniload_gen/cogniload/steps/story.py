@@ -301,8 +301,8 @@ def lean(blocks: Sequence[Block], poi: str) -> float:
 State = tuple[str, ...]
 """The PoI's values, in the order of the puzzle's categories."""
 
+# What it costs to pass over a value in a sentence that names the PoI.
 _STATED = 4.0
-"""What it costs to pass over a value in a sentence that names the PoI."""
 
 WHOLE, _REGULAR = 5.0, 8.0
 """The same of a value in a whole state of two values or more; and where each statement has one."""
@@ -316,20 +316,20 @@ SAID = 1.5
 WRONG = 2.0
 """What it costs to assume that a statement was applied wrongly, or that a value is wrong."""
 
+# What it costs to assume that only the updates in the text were applied.
 _PART = 1.5
-"""What it costs to assume that only the updates in the text were applied."""
 
+# What it costs to assume that the text leaves out a change beside others.
 _LEFT_OUT = 1.0
-"""What it costs to assume that the text leaves out a change beside others."""
 
+# What it costs to pass over a verdict beside values of all categories.
 _SETTLED = 0.5
-"""What it costs to pass over a verdict beside values of all categories."""
 
+# What it costs to assume that a statement which is not mentioned was applied, or forgotten.
 _SILENT, _STALE = 1.0, 0.5
-"""What it costs to assume that a statement which is not mentioned was applied, or forgotten."""
 
+# What it costs to pass over a value of the final state.
 _FINAL = 3.0
-"""What it costs to pass over a value of the final state."""
 
 ANSWER = 1.0
 """What it costs to assume that the answer is not the value that was tracked."""

@@ -57,8 +57,8 @@ def lexer(variable: str) -> Pattern:
 
 TOKEN = lexer(VARIABLE)
 JOINT = set(WORDS["signs"]["joint"])
+# A range of more variables is read as its ends.
 _WIDEST_RANGE = 64
-"""A range of more variables is read as its ends."""
 
 
 class Token(NamedTuple):

@@ -64,19 +64,19 @@ from cogniload_gen.factor.solve import (
 )
 from cogniload_gen.tokens import estimate
 
+# The share of the needed variables that a response must tell so that it is read (T6).
 _READ_SHARE = 1 / 3
-"""The share of the needed variables that a response must tell so that it is read (T6)."""
 
+# The private character that stands for the first variable; the others, and letters, follow it.
 _SPOT = 0xE000
-"""The private character that stands for the first variable; the others, and letters, follow it."""
 
 patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
 _MOST_LETTERS = 1000
 MARKS = str.maketrans("_&@<>\x01\x02↦≡≔⟹⟶➜→", " " * 7 + "=" * 3 + "⇒" * 4)
 
+# How often each variable counts in a sum, and under "" its constant.
 _Linear = dict[str, int]
-"""How often each variable counts in a sum, and under "" its constant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ def any_of(words: Iterable[str]) -> str:
 
 # --- plain text (R1, R2) --------------------------------------------------------------------------
 
+# How much of the final part is read, from its end: a long solution has a quarter of it.
 _MOST_CHARACTERS = 20_000
-"""How much of the final part is read, from its end: a long solution has a quarter of it."""
 
 _PLAIN_CHARACTERS = {
     code: normalize("NFKC", chr(code))
@@ -32,14 +32,13 @@ _PLAIN_CHARACTERS = {
     "-- ''\"\"**,i" + " " * 12 + "✗" * 3,
 )
 _ANSWER_MARK, _DROPPED = "\x01", "\x02"
+# What makes a response plain, in this order; a replacement is filled up with blanks.
+#
+# Most texts have few of the characters that a pattern needs, and to look for them takes a hundredth
+# of the time.
 _CLEANING = [
     (marks, compile(pattern), text) for marks, pattern, text in WORDS["rewriting"]["plain"]
 ]
-"""What makes a response plain, in this order; a replacement is filled up with blanks.
-
-Most texts have few of the characters that a pattern needs, and to look for them takes a hundredth
-of the time.
-"""
 _BLANKED = '\\$`{}"'
 
 
@@ -88,6 +87,7 @@ NUMBER = (
 )
 VARIABLE_FIRST = compile(VARIABLE)
 _FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
+# What stands for a pattern in those of the data file.
 _PLACEHOLDERS = WORDS["parts"] | {
     "variable": VARIABLE,
     "variables": _FEW_VARIABLES,
@@ -97,7 +97,6 @@ _PLACEHOLDERS = WORDS["parts"] | {
     "place": any_of(rf"[a-z]+ {kind.lower()}" for kind in _WORLD["kinds"]),
     "animal": any_of(map(str.lower, _WORLD["animals"])),
 }
-"""What stands for a pattern in those of the data file."""
 
 
 def _filled_in(pattern: str) -> str:
@@ -232,8 +231,8 @@ _FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
 _FOREIGN = compile("|".join(f"({_in_any_text(word)})" for word in _FOREIGN_WORDS))
 _LONGER_WORDS = [word for word in _FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
 _FOREIGN_MARK = compile(any_of(word for word in _LONGER_WORDS if word <= "\u3040"))
+# What shows that a statement is in another language: its longer words, with and without spaces.
 _ASIAN_MARK = compile("|".join(word for word in _LONGER_WORDS if word > "\u3040"))
-"""What shows that a statement is in another language: its longer words, with and without spaces."""
 
 UNITS = {word: number for number, word in enumerate(WORDS["cardinals"]["small"])}
 UNITS |= {word: 10 * number for number, word in enumerate(WORDS["cardinals"]["tens"], 2)}

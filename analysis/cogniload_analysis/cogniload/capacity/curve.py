@@ -36,8 +36,8 @@ LENGTHS = (3.0, 0.25, 0.3)
 """How far a curve may leave its line (logits), and over what distance in d, log10 N and rho."""
 
 _CURVE_POINTS = 48
+# A curve is held from 0.3 times the smallest N of a design to 3.125 times the largest.
 _CURVE_REACH = 0.3, 3.125
-"""A curve is held from 0.3 times the smallest N of a design to 3.125 times the largest."""
 
 CURVE_D = np.arange(-5, 20.5, 0.5)
 _CURVE_RHO = np.linspace(0, 1, 21)
@@ -47,14 +47,14 @@ _MODE_STEPS = 100
 _MODE_TOLERANCE = 1e-9
 _JITTER = 1e-9
 _LEAST_PROPOSALS, LEAST_SHARE, _EVIDENCE_PROPOSALS = 1000, 0.05, 400
+# Accuracy that falls by this much between two lengths may do so anywhere between them.
 _STEEP_FALL = 0.4
-"""Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
+# From this probability on, accuracy varies more from cell to cell than by chance.
 _DISPERSED = 0.95
-"""From this probability on, accuracy varies more from cell to cell than by chance."""
 
+# Draws are proposed by half of the answers' precision, so that no tail goes without.
 _WIDE = 0.5
-"""Draws are proposed by half of the answers' precision, so that no tail goes without."""
 
 
 class Link(NamedTuple):

@@ -42,8 +42,8 @@ MEAN_D, _OTHER_D = 5, 6
 
 ASKED_D, _MOST_D = (1, 10), 12
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
+# N are asked in such steps, but for 20 N at least.
 _LEAST_RATIO, _FEWEST_N = 1.2, 20
-"""N are asked in such steps, but for 20 N at least."""
 
 FITTED = 20, 80
 """The N by whose tokens those of longer puzzles are told."""
@@ -54,14 +54,14 @@ _PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
 AXES = ("d", "N", "rho")
 _PROBE_SHARE = 0.06
 _DESIGN_DRAWS = 64
+# Of the thresholds along each load for a goal along N; for ID50, N and d change places.
 _WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
-"""Of the thresholds along each load for a goal along N; for ID50, N and d change places."""
 
 _CROSSINGS_APART = 0.10
 _SMOOTHED, FLAT = 3, 0.25
 SURPRISE = 0.01
+# Above this p, right answers are taken for guesses.
 _GUESSED = 0.05
-"""Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0
 """Failures count as near an ECL within a factor of 2; what is 4 times shorter is easy."""
 

@@ -37,8 +37,8 @@ UNCOVERED = "its puzzles do not cover the paper's loads"
 ENOUGH = 20
 """Responses at a value of a load from which its accuracy is judged: fewer miss by chance alone."""
 
+# The least share of a grid's cells that counts as the grid.
 _COVERED = 0.5
-"""The least share of a grid's cells that counts as the grid."""
 
 SOLVED = 1e-6
 """Right answers, of the 140 cells of one puzzle each, by which a projection may miss Table 2's."""

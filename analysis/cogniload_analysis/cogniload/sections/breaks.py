@@ -18,11 +18,11 @@ from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
 
+# The kind of a response without an error, in tables.
 _NONE = "none"
-"""The kind of a response without an error, in tables."""
 
+# Above this number of models, the section is folded.
 _MANY_MODELS = 2
-"""Above this number of models, the section is folded."""
 
 MEANINGS = {
     "initial": "the initial state was copied wrong",

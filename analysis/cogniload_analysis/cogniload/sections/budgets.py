@@ -130,8 +130,8 @@ def _draw_budgets(curves: pd.DataFrame) -> Figure:
 
 # --- What tokens buy ---
 
+# More runs of the same puzzles are compared by the first screen alone.
 _MOST_RUNS = 12
-"""More runs of the same puzzles are compared by the first screen alone."""
 
 _EFFORT_CAPTION = (
     "Runs of a model on the same puzzles by the tokens that they spend. “Stopped there”: what the "

@@ -29,8 +29,8 @@ from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_n
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.published import published_table
 
+# Printed ECL50 of the published models whose crossing is no extrapolation.
 _CROSSINGS_KNOWN = 8, 400
-"""Printed ECL50 of the published models whose crossing is no extrapolation."""
 
 HERE, PAPER, SITE = "this report", "published", "authors' site, 2026"
 VALUES = {

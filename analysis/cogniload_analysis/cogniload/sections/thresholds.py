@@ -34,8 +34,8 @@ from cogniload_analysis.stats import CONFIDENCE
 
 PROJECTION, CROSSING = "projection", "crossing"
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
+# Below this p, a fit counts as a misfit.
 _MISFIT = 0.01
-"""Below this p, a fit counts as a misfit."""
 
 _STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 
