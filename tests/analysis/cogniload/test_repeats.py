@@ -9,8 +9,8 @@ import pytest
 
 from cogniload_analysis import accuracy_by_attempts
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
-from cogniload_analysis.cogniload.step_columns import read_answer
 from cogniload_analysis.stats import chance_of_any, chance_of_majority
+from cogniload_gen.answers import Sample
 
 
 def by_lot(drawn):
@@ -92,6 +92,6 @@ def test_without_answers_there_is_no_majority_and_without_repeats_no_table():
     assert "majority@k [%]" not in section.content[0].shown
     assert not attempts_sections(frame.drop_duplicates("id"))
     assert accuracy_by_attempts(frame.drop_duplicates("id")).empty
-    assert read_answer({}) is None
-    assert read_answer({"answer_read": {"value": None}}) == ""
-    assert read_answer({"answer_read": {"value": "red"}}) == "red"
+    assert Sample({}).answer is None
+    assert Sample({"answer_read": {"value": None}}).answer == ""
+    assert Sample({"answer_read": {"value": "red"}}).answer == "red"

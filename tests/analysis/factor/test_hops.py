@@ -7,6 +7,7 @@ from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 from cogniload_analysis import read_factor_samples
 from cogniload_analysis.factor.sections import hops
 from cogniload_gen import generate_factor
+from cogniload_gen.answers import Sample
 from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
 ROWS = generate_factor(N=[2, 8], num_puzzles=60).to_pylist()
@@ -54,5 +55,5 @@ def test_a_model_that_only_greps_is_right_at_no_hop_and_does_not_beat_grep(frame
 
 def test_what_is_no_puzzle_is_not_counted():
     for changed in ({"puzzle": "x"}, {"puzzle": None}, {"hops": "3"}):
-        sample = make_sample(make_factor_puzzle(3) | changed, "x", "wrong_set")
-        assert np.isnan([hops.read_hops(sample), *hops.try_baselines(sample["doc"])]).all()
+        sample = Sample(make_sample(make_factor_puzzle(3) | changed, "x", "wrong_set"))
+        assert np.isnan([hops.read_hops(sample), *hops.try_baselines(sample.doc)]).all()
