@@ -103,7 +103,7 @@ def _without_end(response: str) -> str:
     """Return a response without the marks at its end.
 
     Examples:
-        >>> without_end("It is red.<|im_end|>\\n")
+        >>> _without_end("It is red.<|im_end|>\\n")
         'It is red.'
     """
     end = len(response.rstrip())

@@ -298,7 +298,7 @@ def _last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[i
     """Return where a sentence names a value last, in one of its spellings, or (-1, -1) (D.4).
 
     Examples:
-        >>> last_mention("red", "a red hat, no, a blue one")
+        >>> _last_mention("red", "a red hat, no, a blue one")
         (2, 5)
     """
     own = spellings_of(value, language)
@@ -323,9 +323,9 @@ def _alternative_flag(
     does "fiction".
 
     Examples:
-        >>> alternative_flag("a fiction book", ["non-fiction"], "fiction")
+        >>> _alternative_flag("a fiction book", ["non-fiction"], "fiction")
         False
-        >>> alternative_flag("a non-fiction book", ["non-fiction"], "fiction")
+        >>> _alternative_flag("a non-fiction book", ["non-fiction"], "fiction")
         True
     """
     if not any(check_correct_answer(value, sentence, language) for value in alternatives):
