@@ -25,7 +25,7 @@ def without_keys(values: Mapping[Any, Any]) -> dict[str, Any]:
     value. All other texts, such as prompts, stay as they are, whatever they speak of.
 
     Examples:
-        >>> _without_keys({"api_key": "x", "base_url": "http://me:pw@host/v1?token=x", "model": "m"})
+        >>> without_keys({"api_key": "x", "base_url": "http://me:pw@host/v1?token=x", "model": "m"})
         {'base_url': 'http://host/v1?token=***', 'model': 'm'}
     """
     kept = {str(name): value for name, value in values.items() if not _NAME.fullmatch(str(name))}
