@@ -481,7 +481,7 @@ def demo(parser: Parser, words: Words) -> None:
 
 def score(parser: Parser, words: Words) -> None:
     """Score lm-eval's samples_*.jsonl again, or tables of responses; or read their steps."""
-    text = "samples_*.jsonl, gzipped or not"
+    text = "samples_*.jsonl, gzipped or not, or a log of Inspect"
     parser.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=text)
     text = (
         "score tables SAMPLES (.parquet, .jsonl, .csv) with id and response, perhaps with "

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -23,6 +24,7 @@ from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
 from cogniload_gen.answers.reasoning import Reasoning
+from cogniload_gen.answers.rescore import rescore
 from cogniload_gen.answers.sample import Said
 from cogniload_gen.cogniload.solve import is_cogniload
 from cogniload_gen.cogniload.steps.planted import write_trace
@@ -168,6 +170,8 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
     told = {sample.id: think(sample.input) for sample in log.samples}
     assert dict(zip(ours["id"], ours["reasoning"], strict=True)) == told
     assert name != "cogniload" or ours["steps_read"].any()
+    again = rescore(Path(log.location))
+    assert (again.outcomes.total(), again.changed) == (len(samples), 0)
 
 
 def test_a_limit_that_was_asked_for_only_lowers(tmp_path):
