@@ -13,11 +13,12 @@ import tomllib
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from glob import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 # --- Written whole ---------------------------------------------------------------------------
 
@@ -28,12 +29,17 @@ EXISTS = "{} exists: choose another name or pass --force to replace it"
 def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """Yield a temporary file beside `path` that takes its name if the block ends without error.
 
-    Its folder is made. Raises FileExistsError if `path` exists, unless `force` is set.
+    Its folder is made. Raises FileExistsError if `path` exists, unless `force` is set; what killed
+    processes have left of the same file goes then.
     """
-    with _beside(path.absolute()) as temporary:
+    with _beside(path.absolute()) as temporary, ExitStack() as stack:
         _check_new(path, force)
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch(exist_ok=False)
+        lock(stack.enter_context(temporary.open("xb")))
+        for left in path.parent.glob(f".{escape(path.name)}.*.part") if force else ():
+            with suppress(OSError), left.open("rb") as opened:
+                if lock(opened):
+                    left.unlink()
         yield temporary
         _check_new(path, force)  # another process may have been faster
         temporary.replace(path)
@@ -51,6 +57,18 @@ def whole_folder(path: Path) -> Iterator[Path]:
         temporary.mkdir()
         yield temporary
         temporary.rename(path)
+
+
+def lock(opened: IO[Any]) -> bool:
+    """Lock an open file until it is closed; False if another holds it, True where nothing locks."""
+    with suppress(ImportError):
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        try:
+            flock(opened, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def _check_new(path: Path, force: bool) -> None:

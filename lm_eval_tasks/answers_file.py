@@ -13,7 +13,7 @@ import os
 import socket
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partialmethod
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ from lm_eval.utils import handle_non_serializable, hash_string
 from cogniload_gen.answers.reasoning import Reasoning
 from cogniload_gen.answers.sample import Said, as_count
 from cogniload_gen.benchmark import PREFIX
-from cogniload_gen.files import load_json
+from cogniload_gen.files import load_json, lock
 from lm_eval_tasks.lm_eval_private import outputs_as_they_come
 from lm_eval_tasks.request_seeds import Key, seeded
 from lm_eval_tasks.responses import Response
@@ -152,16 +152,11 @@ def held(state: Path, shard: int) -> Iterator[None]:
     """
     state.mkdir(parents=True, exist_ok=True)
     with (state / f"lock-{shard}").open("a+", encoding="utf-8") as opened:
-        with suppress(ImportError):
-            from fcntl import LOCK_EX, LOCK_NB, flock
-
-            try:
-                flock(opened, LOCK_EX | LOCK_NB)
-            except BlockingIOError:
-                opened.seek(0)
-                raise ValueError(
-                    f"{state.parent} is held by process {opened.read(99)}: wait until it ends"
-                ) from None
+        if not lock(opened):
+            opened.seek(0)
+            raise ValueError(
+                f"{state.parent} is held by process {opened.read(99)}: wait until it ends"
+            )
         opened.truncate(0)
         opened.write(f"{os.getpid()} on {socket.gethostname()}")
         opened.flush()

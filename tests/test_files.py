@@ -65,6 +65,16 @@ def test_nothing_is_replaced_unasked_and_a_failure_leaves_the_old(folder):
     }
 
 
+def test_what_a_killed_process_left_goes_and_what_another_writes_stays(folder):
+    path = folder / "a[1].txt"
+    (folder / ".a[1].txt.0123abcd.part").write_text("half")
+    with whole_file(path, force=True) as one, whole_file(path, force=True) as other:
+        assert {*folder.iterdir()} == {one, other}
+        one.write_text("one")
+        other.write_text("other")
+    assert [(file, file.read_text()) for file in folder.iterdir()] == [(path, "one")]
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_json_lines_are_read_as_tools_leave_them(folder, name, end):

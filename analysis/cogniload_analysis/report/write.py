@@ -143,9 +143,6 @@ def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -
     for target in (out / name for name in files if name not in left):
         if target.exists() and not force:
             raise FileExistsError(EXISTS.format(target))
-    for target in (out / name for name in (_MARK, *files) if left or name == _MARK):
-        for part in target.parent.glob(f".{target.name}.*.part"):
-            part.unlink()
     with whole_file(out / _MARK, force=True) as temporary:
         temporary.write_text("\n".join(sorted({*left, *files})), "utf-8")
     for name, content in files.items():
