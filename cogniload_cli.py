@@ -386,35 +386,39 @@ def evaluate(parser: Parser, words: Words) -> int:
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     arguments, others = parser.parse_known_args(words)
+    from lm_eval_tasks.status import each_warning_once
     from lm_eval_tasks.words import OURS, read_command
 
     if arguments.status or arguments.merge:
         takes = {"price"} if arguments.status else {"output_path"}
-        unused = [f"--{name}" for name in OURS if getattr(arguments, name) and name not in takes]
+        ours = {*OURS, "sweep"} - takes
+        unused = [f"--{name}" for name in sorted(ours) if getattr(arguments, name)]
         if given := " ".join([*unused, *others]):
             what = "--merge takes folders, --output_path and --include_path, --status folders, "
             raise ValueError(f"{what}--price and --include_path, got {given}")
-    if arguments.status:
-        from lm_eval_tasks.status import print_status
+    with each_warning_once():
+        if arguments.status:
+            from lm_eval_tasks.status import print_status
 
-        print_status(arguments.status, arguments.price, arguments.include_path)
-        return 0
-    if arguments.merge:
-        from lm_eval_tasks.runner import merge
+            print_status(arguments.status, arguments.price, arguments.include_path)
+            return 0
+        if arguments.merge:
+            from lm_eval_tasks.runner import merge
 
-        merged = arguments.merge, arguments.output_path, arguments.include_path
-        return _say_results(merge(*merged))
-    evaluation, how = read_command(arguments, others)
-    if arguments.sweep:
-        from lm_eval_tasks.sweep import sweep
+            merged = arguments.merge, arguments.output_path, arguments.include_path
+            return _say_results(merge(*merged))
+        evaluation, how = read_command(arguments, others)
+        if arguments.sweep:
+            from lm_eval_tasks.sweep import sweep
 
-        return _say_results(sweep(evaluation, arguments.sweep, **how))
-    return _say_results(evaluation.run(**how))
+            return max(map(_say_results, sweep(evaluation, arguments.sweep, **how)))
+        return _say_results(evaluation.run(**how))
 
 
 def _say_results(results: "Results") -> int:
     """Print what became of an evaluation; return the exit code."""
-    print("\n".join(results.lines))
+    for line in results.lines:
+        print(line, flush=True)
     if results.stopped:
         print(f"stopped: {results.stopped}", file=sys.stderr)
     if results.next:
@@ -463,7 +467,8 @@ def why(parser: Parser, words: Words) -> int:
     asked = ask_twins(twins, out, read_model(others, run), arguments.shard or "1/1")
     if asked.scores:
         report = f"cogniload report {folder} --out {folder / 'report'}"
-        asked = replace(asked, lines=explain_results([run, asked.folder]), next=report)
+        lines = [*explain_results([run, asked.folder]), *asked.lost]
+        asked = replace(asked, lines=lines, next=report)
     return _say_results(asked)
 
 

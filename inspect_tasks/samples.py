@@ -156,6 +156,7 @@ class AdaptiveSamples(AdaptiveTask, SampleSource):
         """Tell the design the answer of a sample's first epoch."""
         puzzle = self._asked[str(sample.id)]
         for score in (sample.scores or {}).values():
-            if puzzle not in self.design.told:
-                tell(self.design, {puzzle: score.metadata or {}})
+            said = score.metadata or {}
+            if puzzle not in self.design.told and "acc" in said:
+                tell(self.design, {puzzle: said})
         return None

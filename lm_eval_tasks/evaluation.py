@@ -1,9 +1,11 @@
 """`Evaluation`: what is asked of which model. The Python door of `cogniload eval`."""
 
+import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -67,7 +69,12 @@ class Evaluation:
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("model_args", "gen_kwargs", "metadata"):
+            if not isinstance(given := getattr(self, name), Mapping):
+                raise ValueError(f"{name} must be values by name, got {brief(given)}")
         tasks = [self.tasks] if isinstance(self.tasks, str) else self.tasks
+        if not isinstance(tasks, Sequence):
+            raise ValueError(f"tasks must be names, got {brief(tasks)}")
         needed = {
             "tasks": any(str(task).strip(", ") for task in tasks),
             "model": self.model,
@@ -81,8 +88,8 @@ class Evaluation:
         for name in DESIGN:
             if getattr(self, name) is not None and self.until is None:
                 raise ValueError(f"{name} is of a run with --until, which is not given")
-        if self.limit is not None and not self.limit > 0:
-            raise ValueError(f"limit must be above 0, got {self.limit}")
+        if not (self.limit is None or (isinstance(self.limit, int | float) and self.limit > 0)):
+            raise ValueError(f"limit must be a number above 0, got {brief(self.limit)}")
         if without_keys(self.gen_kwargs) != self.gen_kwargs:
             raise ValueError(
                 "gen_kwargs must hold no key or token, since it is written beside each response: "
@@ -102,6 +109,7 @@ class Evaluation:
 
     def asking(self, out: Path, shard: tuple[int, int] = (1, 1), *, anew: bool = False) -> Asking:
         """Return the run's model and what it has answered in `out`; arguments as for `run`."""
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
         until = None if self.until is None else tuple(getattr(self, name) for name in DESIGN)
         return Asking(self._config(), out, shard, until, self._caps(), anew=anew)
 

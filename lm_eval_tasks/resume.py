@@ -47,7 +47,7 @@ ASKED = (
 HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:[/\"',]|$)"
 # What the recorded arguments of a model may not say: the folder may be anyone's.
 _UNTRUSTED = {
-    "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation=.*/",
+    "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation.*/",
     "a server elsewhere, which would get your key": f"://(?!{HERE})",
 }
 
@@ -213,16 +213,14 @@ class Run:
             raise ValueError(f"{folder} was begun with {changes}: {hint}")
 
 
-def _texts(name: str, value: object) -> Iterator[str]:
-    """Yield each value below a name, however deep, as NAME=VALUE."""
-    if isinstance(value, dict):
-        for inner, its in value.items():
-            yield from _texts(inner, its)
-    elif isinstance(value, list):
-        for its in value:
-            yield from _texts(name, its)
-    else:
-        yield f"{name}={value}"
+def _texts(names: str, value: object) -> Iterator[str]:
+    """Yield each value below some names, however deep, as NAMES=VALUE."""
+    inner = value.items() if isinstance(value, dict) else []
+    inner = [("", its) for its in value] if isinstance(value, list) else inner
+    for name, its in inner:
+        yield from _texts(f"{names} {name}", its)
+    if not inner:
+        yield f"{names}={value}"
 
 
 def _differences(begun: dict[str, Any], now: dict[str, Any]) -> list[str]:

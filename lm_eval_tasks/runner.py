@@ -44,7 +44,6 @@ from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.responses import keep_what_is_said
 from lm_eval_tasks.resume import WHAT, Run
 from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, Caps
-from lm_eval_tasks.status import each_warning_once
 from lm_eval_tasks.tasks import refuse_files
 from lm_eval_tasks.until import Search
 
@@ -60,6 +59,7 @@ class Results:
         scores: lm-eval's metrics by task; empty until all is answered.
         stopped: Which cap has stopped it; "" if none has.
         lines: What there is to say of it.
+        lost: What of that is about puzzles without an answer.
         next: The command that usually follows.
     """
 
@@ -67,12 +67,12 @@ class Results:
     scores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     stopped: str = ""
     lines: Sequence[str] = ()
+    lost: Sequence[str] = ()
     next: str = ""
 
 
 def evaluate(asking: "Asking") -> Results:
     """Ask what has no answer yet, up to a cap; score a whole run and write its results."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
     search, (index, shards), lines = asking.search, asking.shard, list[str]()
     with asking:
         try:
@@ -332,8 +332,7 @@ def merge(
     answers = Answers(folders)
     if search:
         search.read_all(answers, loaded["tasks"])
-    with each_warning_once():
-        return score(first, config, loaded, answers, place, partly=out is not None)
+    return score(first, config, loaded, answers, place, partly=out is not None)
 
 
 def score(
@@ -387,7 +386,7 @@ def score(
         every = answers.scored + len(lost)
         bounds = f"{least / every:.1%} to {most / every:.1%}"
         lines.append(f"accuracy, were they wrong or right: {bounds}")
-    return replace(scored, lines=[*scored.lines, *lines])
+    return replace(scored, lines=[*scored.lines, *lines], lost=lines)
 
 
 def _write_results(

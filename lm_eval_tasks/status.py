@@ -37,7 +37,11 @@ class _Once(logging.Handler):
 @contextmanager
 def each_warning_once() -> Iterator[None]:
     """Have libraries and tasks warn once, also while standard error is elsewhere."""
-    handler, root = _Once(), logging.getLogger()
+    root = logging.getLogger()
+    if any(isinstance(each, _Once) for each in root.handlers):
+        yield
+        return
+    handler = _Once()
     root.addHandler(handler)
     try:
         yield

@@ -3,7 +3,7 @@
 Servers ignore settings silently, and overrun budgets. Both show in the tokens of the same puzzles.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,30 +26,30 @@ _LENIENT, _OVERRUN, SURPRISE = 1.25, 0.05, 0.05
 setting makes no known difference if the tokens' paired t test has a larger p."""
 
 
-def sweep(evaluation: Evaluation, setting: str, out: str | Path, **how: Any) -> Results:
+def sweep(evaluation: Evaluation, setting: str, out: str | Path, **how: Any) -> Iterator[Results]:
     """Run an evaluation at each level of a setting, such as reasoning_effort=low,high.
 
     The setting is one of `model_args` if it is given there, else one of `gen_kwargs`, and a level
     has the type that it would have there. Each has a folder in `out`; `how` is as for
-    `Evaluation.run`. The results are those of the
-    level that a cap has stopped, or say what each level spent. ValueError for a setting without two
-    levels, and as of `Evaluation.run`.
+    `Evaluation.run`. Yields the results of each level, up to one that a cap has stopped, and then
+    what each spent. ValueError for a setting without two levels, and as of `Evaluation.run`.
     """
     name, _, listed = setting.partition("=")
     name, levels = name.strip(), read_levels(listed)
     if not name or len({*map(repr, levels.values())}) < max(len(levels), 2) or "" in levels:
         raise ValueError(f"sweep must be as reasoning_effort=low,medium,high, got {setting!r}")
     where = "model_args" if name in evaluation.model_args else "gen_kwargs"
-    folders, lines = {}, list[str]()
+    folders, scored = {}, True
     for text, level in levels.items():
         settings: Any = {where: {**getattr(evaluation, where), name: level}}
         folders[text] = Path(out) / f"{name}={text}".replace("/", "-")
         results = replace(evaluation, **settings).run(folders[text], **how)
-        lines += results.lines
+        yield results
         if results.stopped:
-            return replace(results, lines=lines)
-    report = f"cogniload report {out} --out {out}/report"
-    return Results(Path(out), lines=[*lines, *_say_levels(name, folders)], next=report)
+            return
+        scored = scored and bool(results.scores)
+    report = f"cogniload report {out} --out {out}/report" if scored else ""
+    yield Results(Path(out), lines=_say_levels(name, folders), next=report)
 
 
 def _say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:

@@ -24,7 +24,7 @@ REFUSED = (
 )
 """lm-eval's arguments that the answers on the disk replace, or that have no place in a long run."""
 
-IMPLIED = "config", "func", "log_samples", "verbosity"
+IMPLIED = "func", "log_samples", "verbosity"
 """lm-eval's arguments that decide nothing here."""
 
 # Settings that choose puzzles, or where the answers are: not of a model.
@@ -55,17 +55,19 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
     """
     given = _parse(others)
     if unused := sorted(given.keys() & _CHOSEN):
-        raise ValueError(f"--{unused[0]} is not taken: the command chooses the puzzles")
-    settings = _with_file(given)
-    begun = None if "config" in given else Run.read(run.parent if run.is_file() else run)
-    if begun is None and "model" not in settings and "model_args" not in settings:
+        what = "the command chooses the puzzles, and --out has the answers"
+        raise ValueError(f"--{unused[0]} is not taken: {what}")
+    has_file, settings = "config" in given, _with_file(given)
+    begun = None if has_file else Run.read(run.parent if run.is_file() else run)
+    if not (begun or has_file or {"model", "model_args"} & settings.keys()):
         raise ValueError(
             f"{run} has no state/run.json, so it is no --output_path of cogniload eval: name one, "
             "or give --model (gate: --base-config)"
         )
     if begun is not None and "model_args" not in settings:
         begun.refuse_untrusted(run)
-    recorded = begun.recorded_settings() if begun else {"model": "hf"}
+    model = "hf" if settings.get("model_args") else ""  # lm-eval's own default
+    recorded = begun.recorded_settings() if begun else {"model": model}
     kept = {name: value for name, value in settings.items() if name not in _CHOSEN}
     return Evaluation(**recorded | kept)
 
@@ -79,22 +81,22 @@ def _parse(others: Sequence[str]) -> dict[str, Any]:
 
 def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings, and those of the file that `config` names where it has further ones."""
-    file = settings.get("config")
+    file = settings.pop("config", None)
     try:
-        settings = (EvaluatorConfig.load_yaml_config(file) if file else {}) | settings
+        held = _given(EvaluatorConfig.load_yaml_config(file)) if file else {}
     except TypeError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(f"{file}: {error}") from None
+    known = {*OURS, *IMPLIED, *REFUSED, *(each.name for each in fields(Evaluation))}
+    if unknown := sorted(map(str, held.keys() - known)):
+        raise ValueError(f"{file}: there is no setting {unknown[0]!r}")
+    settings = held | settings
     for name in ("model_args", "gen_kwargs", "metadata"):
         if isinstance(given := settings.get(name), str):
             settings[name] = _parse([f"--{name}={given}"])[name]
     for name in REFUSED:
         if settings.get(name):
             raise ValueError(f"--{name} is refused: cogniload eval has no use for it")
-    settings = {name: it for name, it in settings.items() if name not in (*IMPLIED, *REFUSED)}
-    known = {*OURS, *(each.name for each in fields(Evaluation))}
-    if unknown := sorted(settings.keys() - known):
-        raise ValueError(f"{file}: there is no setting {unknown[0]!r}")
-    return settings
+    return {name: it for name, it in settings.items() if name not in (*IMPLIED, *REFUSED)}
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,14 +25,15 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 CHAINS, SECONDS = "tests/chains", 1200
 ANALYSIS, ANSWERS = "analysis/cogniload_analysis", "cogniload_gen/answers"
-SECTIONS = "tests/analysis/test_snapshot.py tests/analysis/test_report.py "
+SNAPSHOT = "tests/analysis/test_snapshot.py"
+SECTIONS = f"{SNAPSHOT} tests/analysis/test_report.py "
 SECTIONS += "tests/analysis/test_adaptive_runs.py "
 SECTIONS += " ".join(
     f"tests/analysis/cogniload/test_{name}.py"
     for name in ("breaks", "budgets", "figures", "ranking", "repeats", "tables")
 )
-TWINS = "tests/analysis/test_why.py tests/analysis/test_twins_alone.py"
-READ = "tests/analysis/test_read.py tests/analysis/test_copies.py"
+TWINS = f"{SNAPSHOT} tests/analysis/test_why.py tests/analysis/test_twins_alone.py"
+READ = f"{SNAPSHOT} tests/analysis/test_read.py tests/analysis/test_copies.py"
 RUNNER = "tests/runner/test_runs.py tests/runner/test_resume.py"
 TESTS_OF = {
     "lm_eval_tasks/runner.py": f"{RUNNER} tests/runner/test_servers.py",
@@ -44,9 +45,11 @@ TESTS_OF = {
     "lm_eval_tasks/words.py": f"{RUNNER} tests/test_mistakes.py",
     "lm_eval_tasks/cogniload/running_gate.py": "tests/runner/test_running_gate.py",
     f"{ANSWERS}/choose_twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
-    f"{ANSWERS}/sample.py": f"tests/ground/test_sample.py tests/test_rescore.py {READ}",
+    f"{ANSWERS}/sample.py": f"tests/ground/test_sample.py tests/test_rescore.py "
+    f"tests/tasks/test_cogniload.py {READ}",
     f"{ANSWERS}/rescore.py": "tests/test_rescore.py tests/test_score_table.py",
     f"{ANALYSIS}/samples/read.py": f"{READ} tests/analysis/test_runs.py",
+    f"{ANALYSIS}/samples/copies.py": f"{READ} tests/analysis/test_why.py",
     f"{ANALYSIS}/report/compare_runs.py": f"tests/analysis/test_compare.py {TWINS}",
     f"{ANALYSIS}/report/why.py": TWINS,
     f"{ANALYSIS}/compare/why.py": TWINS,

@@ -163,13 +163,17 @@ def _read_part(part: Mapping[str, Any]) -> tuple[str, str | None]:
     return "", "encrypted" if part.get("encrypted_content") or part.get("data") else None
 
 
+# The types of the parts of a message's content that are its text.
+_SAID = "text", "output_text"
+
+
 def text_of(content: object) -> str:
     """Return the text of a message's content, which may be a list of parts, but its reasoning."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    said = (part for part in parts if not (isinstance(part, Mapping) and is_part(part)))
-    return "".join(map(_text, said))
+    texts = (p for p in parts if not isinstance(p, Mapping) or p.get("type", "text") in _SAID)
+    return "".join(map(_text, texts))
 
 
 def _text(held: Any) -> str:

@@ -44,7 +44,9 @@ def test_a_configuration_file(server, tmp_path, undisturbed):
     assert same(read(out), undisturbed)
     config.write_text(yaml.safe_dump({"modell": "x"} | settings))
     assert "'modell'" in error_of("eval", "--config", config)
-    del settings["tasks"]
+    config.write_text(yaml.safe_dump(dict.fromkeys(("gen_kwargs", "seed", "limit")) | settings))
+    assert command("eval", "--config", config, "--shard", "1/1")[0] == 0
+    settings["tasks"] = None
     config.write_text(yaml.safe_dump(settings))
     assert error_of("eval", "--config", config).startswith("--tasks is missing")
 

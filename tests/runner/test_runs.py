@@ -70,9 +70,11 @@ def test_the_python_door_gives_what_the_command_gives(server, tmp_path, undistur
     assert results.scores == undisturbed[0]["results"]
     assert (results.folder, results.stopped) == (tmp_path, "")
     assert same(read(tmp_path), undisturbed)
-    for wrong in ({"tasks": []}, {"limit": 0}, {"budget": 9}, {"gen_kwargs": {"api_key": "sk-1"}}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            replace(evaluation, **wrong)
+    wrongs = [("tasks", []), ("tasks", 5), ("limit", 0), ("limit", "10"), ("budget", 9)]
+    wrongs += [("gen_kwargs", {"api_key": "sk-1"}), ("model_args", [1]), ("metadata", 3)]
+    for name, wrong in wrongs:
+        with pytest.raises(ValueError, match=name):
+            replace(evaluation, **{name: wrong})
 
 
 def drawn_moment(moments):

@@ -47,6 +47,7 @@ CHOICES = [
     (parts(text("one "), text("two")), "one two"),
     (parts(text("one ", "output_text"), "two"), "one two"),
     (parts({"type": "reasoning", "text": "Hm."}, text("one"), None, 3), "one"),
+    (parts(text("Hm.", "summary_text"), text("Hm.", "thought"), text("one")), "one"),
     (parts({"text": "one"}, {"type": "text"}, text(None)), "one"),
     ({"index": ...}, None),
     ({"index": None}, None),

@@ -99,6 +99,19 @@ def test_a_setting_of_the_model_is_swept(server, tmp_path):
     assert "model=org/a: 2 answers" in out
 
 
+def test_what_a_level_says_stands_before_the_next_fails_and_shards_are_merged(server, tmp_path):
+    words = arguments(server, tmp_path / "parts", "--sweep", "effort=1,2", "--shard", "1/2")
+    _, err = done(*words)
+    assert re.findall(r"^next: (.*)$", err, re.M) == [
+        f"cogniload eval --merge {tmp_path}/parts/effort={level}, when all are done"
+        for level in (1, 2)
+    ]
+    server.instead = lambda request: (403, "{}") if request["effort"] == 2 else {}
+    code, out, _ = command(*arguments(server, tmp_path / "run", "--sweep", "effort=1,2"))
+    assert code == 2
+    assert out.count("results  ") == 1
+
+
 @pytest.mark.parametrize("given", ["effort", "effort=low", "=low,high", "effort=low,low", "a=,"])
 def test_a_sweep_has_levels(server, tmp_path, given):
     says = f"sweep must be as reasoning_effort=low,medium,high, got '{given}'"

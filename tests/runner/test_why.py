@@ -152,7 +152,10 @@ def test_a_folder_that_holds_something_else_is_left_as_it_is(run, server, tmp_pa
 
 @pytest.mark.parametrize(("name", "value", "says"), [
     ("trust_remote_code", True, "names a model that brings code"),
+    ("hf_overrides", {"trust_remote_code": [{"k": 1}]}, "names a model that brings code"),
+    ("attn_implementation", {"": "org/kernel"}, "names a model that brings code"),
     ("base_url", "http://127.0.0.1:80@evil.example/v1", "names a server elsewhere"),
+    ("x", {"http://evil.example": []}, "names a server elsewhere"),
 ])  # fmt: skip
 def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run, server, name, value, says):
     """Nor an option, such as --include_path, below which the code of tasks is imported."""
