@@ -257,7 +257,9 @@ def runs(tmp_path, monkeypatch) -> Path:
 
 def test_compare_prints_and_writes_the_tables(runs, capsys):
     assert main(["compare", "temperature 1=hot", "temperature 0=cold", "--out", "tables"]) == 0
-    assert "temperature 1 solves 25.0 points more than temperature 0" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "temperature 1 solves 25.0 points more than temperature 0" in said
+    assert said.endswith("tables   tables\n")
     table = pd.read_csv("tables/comparison.csv")
     assert table["difference"][0] == 0.25
     assert table["load"][1:].tolist() == ["d", "d", "N", "N"]
