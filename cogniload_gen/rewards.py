@@ -24,8 +24,8 @@ _Completion = Any
 OWN = ("puzzle", "poi", "category", "suite")
 """Columns that rows of our puzzles fill, and those of other tasks in one training set do not."""
 
+# The marks with which models end, where a trainer does not leave them out, and their most letters.
 END = re.compile(r"(?:<\|\w+\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>)$")
-# The marks with which models end, where a trainer does not leave them out, in characters.
 _LONGEST_END = 40
 
 

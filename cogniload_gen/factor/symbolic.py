@@ -39,7 +39,7 @@ _SYMBOLIC_SCHEMA = pa.schema(
 
 # --- Forests of variables -----------------------------------------------------------------------
 
-# Roots have values 0.._LARGEST_ROOT.
+# The largest value of a root; the least is 0.
 _LARGEST_ROOT = 10
 
 EMPTY = 10
@@ -136,11 +136,10 @@ LEADS = _SAME_GROUP, _NEW_GROUP, _LINE_START = range(3)
 ENDINGS = NOTHING, COMMA, AND, _COMMA_AND, _FULL_STOP = range(5)
 """What stands before a statement and after a listed variable, in the order of the data file."""
 
-_BATCH_TOKENS = 400_000
-BATCH_PUZZLES = 4000
 # What a batch holds at most, so that its arrays stay in the processor's cache: tokens of filler, a
 # statement counting as so many with its solution; and puzzles.
-_STATEMENT_TOKENS = 12
+_BATCH_TOKENS, _STATEMENT_TOKENS = 400_000, 12
+BATCH_PUZZLES = 4000
 
 TEXT = read_words(__package__, "symbolic")
 """The sentences of the data file."""

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import split_twin
 
-# The places in `Trials.amounts` of what slips of each cause grow with.
+# The places in `_Trials.amounts` of what slips of each cause grow with.
 _GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": []}
 
 # By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py.

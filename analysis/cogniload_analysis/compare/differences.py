@@ -185,7 +185,7 @@ def compare_pairs_of_models(
 def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     """Return what a report says of its models side by side; nothing where none can be compared.
 
-    Each two of a few models are compared in words. Of more, up to _MOST_MODELS, the accuracies of
+    Each two of a few models are compared in words. Of more, up to 12, the accuracies of
     each two stand in a table, and what was fitted is compared for neighbours in rank; of still more
     models, neighbours alone are compared. Adaptive runs, which have no accuracy, are in words.
     """

@@ -39,7 +39,7 @@ class Repair:
     """What the first wrong steps of one model do.
 
     Attributes:
-        effects: A row for each of _COMPARED and of _DEPTHS: how many `puzzles`, the share of them
+        effects: A row for each change and each depth: how many `puzzles`, the share of them
             solved and that of what it is `against`, and their difference, with its 95 % interval
             and p.
         causes: What the first errors are: "error" if correcting them solves more, and "heals",

@@ -189,7 +189,7 @@ def fit_complexity_decay(
       over 5 N is at most `high` to the first at which it is below `low`. `floor`, from 0 to below
       `low`, is the chance to guess right. By default it is estimated, up to 5 % or half of `low`,
       whichever is less, and all N beyond the window count as well. Lapses of up to 2 % are allowed
-      for. Both have a weak half-normal prior (`_LAPSES_SPREAD`, `_FLOOR_SPREAD`).
+      for. Both have a weak half-normal prior (spreads of 0.015 and 0.06).
     - "least squares", the paper's: over the N whose own accuracy lies in the range, ends included,
       each with the same weight. It knows no floor.
 

@@ -61,7 +61,7 @@ def read_benchmarks(
     cut_by (an "output limit" below the budget or the "window"; "" for others), acc (1 or 0),
     acc_uncut (NaN for a response that was cut), reasoning_hidden (why its reasoning can't be read;
     "" if it can), chance (1 / options; NaN without options), the benchmark's own facts, with `text`
-    the response and its reasoning (None without), file and offset, by which `read_line` finds the
+    the response and its reasoning (None without), file and offset, by which `read_lines` finds the
     texts, take (which of a sample's attempts it is, from 0), said (a hash of the response and its
     reasoning; "" where there is none, or where it is hidden and nobody counted its tokens) and
     greedy (whether it was decoded at temperature 0). Raises FileNotFoundError for a

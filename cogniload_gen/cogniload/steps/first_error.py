@@ -56,10 +56,10 @@ S8. Errors. The first error is at the first statement after which that story's s
 S9. Reading. A response is read if it says of a statement more than whom it names and gives the PoI
     a value, and the next best story that puts the first error elsewhere costs at least MARGIN more
     (STOP_MARGIN for "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the
-    best story costs more than _DEAREST, unless it costs no more up to the first error, which is
+    best story costs more than 7, unless it costs no more up to the first error, which is
     clearer by 1 then (and not "drifted"), nor "stopped" where a later statement has a label and
     values, but all of these are quoted, nor "drifted" where the text decides less than
-    _LEAST_COVERAGE of the statements: what was not understood is no proof of silence, nor of a
+    half of the statements: what was not understood is no proof of silence, nor of a
     change without a cause.
 
 The time is linear in the response's length, and no text makes it raise.

@@ -305,7 +305,7 @@ State = tuple[str, ...]
 _STATED = 4.0
 
 WHOLE, _REGULAR = 5.0, 8.0
-"""The same of a value in a whole state of two values or more; and where each statement has one."""
+"""The costs of passing over a value in a whole state, and over one where each statement has one."""
 
 IMPLIED = 3.0
 """What it costs to pass over a value of the PoI in a sentence that names nobody."""

@@ -229,9 +229,9 @@ def _in_any_text(word: str) -> str:
 LANGUAGES = {word: english for english, words in WORDS["languages"].items() for word in words}
 _FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
 _FOREIGN = compile("|".join(f"({_in_any_text(word)})" for word in _FOREIGN_WORDS))
+# What shows that a statement is in another language: its longer words, with and without spaces.
 _LONGER_WORDS = [word for word in _FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
 _FOREIGN_MARK = compile(any_of(word for word in _LONGER_WORDS if word <= "\u3040"))
-# What shows that a statement is in another language: its longer words, with and without spaces.
 _ASIAN_MARK = compile("|".join(word for word in _LONGER_WORDS if word > "\u3040"))
 
 UNITS = {word: number for number, word in enumerate(WORDS["cardinals"]["small"])}

@@ -54,7 +54,7 @@ _PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
 AXES = ("d", "N", "rho")
 _PROBE_SHARE = 0.06
 _DESIGN_DRAWS = 64
-# Of the thresholds along each load for a goal along N; for ID50, N and d change places.
+# The weights of the thresholds along each load for a goal along N; for ID50, N and d change places.
 _WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
 
 _CROSSINGS_APART = 0.10

@@ -75,7 +75,7 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def try_baselines(puzzle: Row) -> list[float]:
-    """Return whether the floor and the _HOP_BASELINES are right (1 or 0).
+    """Return whether the floor and the shortcuts are right (1 or 0).
 
     NaN where the puzzle is not whole.
     """
