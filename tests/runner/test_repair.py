@@ -5,6 +5,7 @@ import json
 import zlib
 from itertools import count
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from carrier import carry
@@ -88,6 +89,10 @@ def test_planted_laws_are_found_on_a_completions_server(law, server, tmp_path):
     assert command("report", run, "--out", tmp_path / "report")[0] == 0
     page = html.unescape((tmp_path / "report/report.html").read_text("utf-8"))
     assert all(line in page for line in out.splitlines())
+    (table,) = map(pd.read_csv, (tmp_path / "report/tables").glob("repair*.csv"))
+    for _, rows in table.groupby(["of", "change", "against"], dropna=False):
+        every, *thirds = rows["puzzles"]
+        assert every == sum(thirds)
 
 
 FACES = {

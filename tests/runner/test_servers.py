@@ -274,6 +274,8 @@ def test_one_prompt_that_always_fails_does_not_stop_the_others(server, tmp_path,
             assert str(status) in err.rpartition("not answered: ")[2]
             results, samples = read(out)
             assert (results["config"]["lost"], len(samples)) == (1, DOCUMENTS - 1)
+            right = sum(sample["acc"] for sample in samples)
+            assert f"right: {right / DOCUMENTS:.1%} to {(right + 1) / DOCUMENTS:.1%}" in said
         server.instead = {}
         assert command(*arguments(server, out))[0] == 0
         assert "lost" not in read(out)[0]["config"]
