@@ -417,13 +417,15 @@ def evaluate(parser: Parser, words: Words) -> int:
 
 def _say_results(results: "Results") -> int:
     """Print what became of an evaluation; return the exit code."""
+    from cogniload_analysis.compare.gate import CAPPED
+
     for line in results.lines:
         print(line, flush=True)
     if results.stopped:
         print(f"stopped: {results.stopped}", file=sys.stderr)
     if results.next:
         print(f"next: {results.next}", file=sys.stderr)
-    return 4 if results.stopped else 0
+    return CAPPED if results.stopped else 0
 
 
 def why(parser: Parser, words: Words) -> int:
@@ -597,6 +599,7 @@ def gate(parser: Parser, words: Words) -> int:
     if new:
         found, flips = gate_runs.gate_results(base, new, arguments.margin)
     else:
+        from cogniload_analysis.compare.gate import CAPPED
         from lm_eval_tasks.cogniload.running_gate import run_gate
         from lm_eval_tasks.spending_caps import CapReached
         from lm_eval_tasks.words import read_model
@@ -610,7 +613,7 @@ def gate(parser: Parser, words: Words) -> int:
             found, flips = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
         except CapReached as reached:
             print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
-            return 4
+            return CAPPED
     if arguments.json:
         gate_runs.write_json(arguments.json, found, flips)
     if arguments.junit:

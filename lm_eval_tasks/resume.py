@@ -1,7 +1,7 @@
 """What a run is: what decides its scores, as run.json records it and as `==` compares it.
 
 A command goes on with a run, or merges it, only if it is the same. What says where and how fast it
-runs (_FREE) may change.
+runs may change.
 """
 
 import json
@@ -38,17 +38,17 @@ _FREE = (
     *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager", "include_path"),
 )
 
-ASKED = (
+# The arguments by which a run's model is asked again, about other puzzles.
+_ASKED = (
     *("model", "model_args", "gen_kwargs", "device", "batch_size", "system_instruction"),
     *("seed", "apply_chat_template"),
 )
-"""The arguments by which a run's model is asked again, about other puzzles."""
 
-HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:[/\"',]|$)"
+_HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:[/\"',]|$)"
 # What the recorded arguments of a model may not say: the folder may be anyone's.
 _UNTRUSTED = {
     "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation.*/",
-    "a server elsewhere, which would get your key": f"://(?!{HERE})",
+    "a server elsewhere, which would get your key": f"://(?!{_HERE})",
 }
 
 _BRIEF = Repr()
@@ -59,9 +59,9 @@ _BRIEF.maxstring = _BRIEF.maxother = 60
 class Run:
     """What run.json holds.
 
-    `what` decides the scores: the arguments WHAT without _FREE, our `until`, and the versions.
-    `model` are facts of the model, known once it was loaded; `free` are the arguments that may
-    change; `about` is when it began and on what; `total` counts the puzzles, unless a design does.
+    `what` decides the scores: lm-eval's arguments, our `until`, and the versions. `free` are the
+    arguments that may change. `model` are facts of the model, known once it was loaded; `about` is
+    when the run began and on what; `total` counts the puzzles, unless a design does.
     """
 
     what: dict[str, Any]
@@ -117,10 +117,10 @@ class Run:
     def recorded_settings(self) -> dict[str, Any]:
         """Return the settings by which its model is asked again, by their names in `Evaluation`."""
         held = self.what | self.free | {"model_args": self.model_args}
-        return {name: held[name] for name in ASKED if held.get(name)}
+        return {name: held[name] for name in _ASKED if held.get(name)}
 
     def refuse_untrusted(self, folder: Path) -> None:
-        """Raise ValueError if the arguments of its model, read from a folder, are _UNTRUSTED."""
+        """Raise ValueError if the arguments of its model, from a folder, can't be trusted."""
         for text in _texts("", self.model_args):
             for what, pattern in _UNTRUSTED.items():
                 # clients of HTTP drop tabs and line breaks within a URL

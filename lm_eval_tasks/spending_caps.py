@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from cogniload_gen.checks import check_price
 
-CAPPED = 4
-"""The exit code of a command that a cap has stopped."""
-
 HIGHER_CAP = "the same command with a higher cap goes on"
 """What comes after a run that a cap has stopped."""
 

@@ -104,6 +104,19 @@ def test_an_adaptive_run_has_one_figure_everywhere(undrawn, tmp_path):
     assert f"ECL50 {run['known']} statements" in design.summary()[1]  # the terminal's
 
 
+def test_runs_along_a_line_are_compared_by_the_figures_of_their_pages(undrawn, tmp_path):
+    puzzles = [(1, N, 50, index) for index in range(25) for N in (10, 30, 90, 250)]
+    runs = [answer(tmp_path / f"{half}", f"half {half}", puzzles, half=half) for half in (20, 80)]
+    page, compared = write_report(runs, tmp_path), compare_runs(read_samples(runs)).measures
+    difference = compared.set_index("measure").loc["ECL50"]
+    for side in ("first", "second"):
+        screen = read_row(page, "overview", difference[side])
+        assert_equal(screen, {"ECL50": [difference[f"{side}_value"]]})
+        assert screen["meaning"] == "crossing"
+    assert difference["method"] == "crossings"
+    assert difference["low"] < difference["difference"] < difference["high"]
+
+
 # What decides whether a load matters decides it for every output alike
 
 SHORT = SMALL[SMALL["N"] < 100].replace({"N": {20: 5, 50: 9}, "d": {5: 2, 10: 3}})

@@ -127,7 +127,10 @@ def test_a_part_of_a_split_is_no_stream(load):
         load("cogniload", split="train[:3]", streaming=True, d=1, N=5)
 
 
-@pytest.mark.skipif(datasets.__version__ >= "4", reason="datasets 3 is tried by make test-versions")
+MAJOR = int(datasets.__version__.partition(".")[0])
+
+
+@pytest.mark.skipif(MAJOR > 3, reason="datasets 3 is tried by make test-versions")
 def test_it_is_a_loading_script_of_datasets_3():
     script = {"path": str(ROOT / "cogniload_dataset.py"), "trust_remote_code": True}
     found = datasets.load_dataset(**script, **GRID, trace=True)["test"]

@@ -12,7 +12,7 @@ from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
 from cogniload_analysis.cogniload.loads import MEANINGS, describe_load
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.cogniload.thresholds import Threshold
 from cogniload_analysis.display import sentences
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
@@ -114,7 +114,7 @@ def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
     glm, capacity = fitted.glm, fitted.capacity
     meaning, found, held = PROJECTION, {"ECL50": fitted.projections.ECL50}, glm.means
     least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
-    if math.isnan(found["ECL50"].value) or capacity.at != PAPER_MEANS:  # a line has no projection
+    if math.isnan(found["ECL50"].value) or not fitted.is_projected:
         meaning, found, held = CROSSING, {"ECL50": capacity.ECL50}, capacity.at
         found["ECL80"] = capacity.ECL80
         least, most = tested_ends(capacity, "ECL50")

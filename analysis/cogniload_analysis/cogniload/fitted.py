@@ -19,7 +19,13 @@ from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.glm import LoadGLM, fit_load_glm
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.thresholds import UNKNOWN, LoadMeans, Threshold, Thresholds
+from cogniload_analysis.cogniload.thresholds import (
+    PAPER_MEANS,
+    UNKNOWN,
+    LoadMeans,
+    Threshold,
+    Thresholds,
+)
 from cogniload_analysis.matters import LoadEffect, is_at_chance, load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
 
@@ -116,6 +122,11 @@ class Fitted:
             if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and inside):
                 hidden[name] = Threshold(status=UNKNOWN)
         return replace(capacity, **hidden)
+
+    @cached_property
+    def is_projected(self) -> bool:
+        """Whether its thresholds are projections; of lines, and at loads of its own, crossings."""
+        return covers_grid(self.likeliest.cells) and self.capacity.at == PAPER_MEANS
 
     @cached_property
     def projections(self) -> Thresholds:

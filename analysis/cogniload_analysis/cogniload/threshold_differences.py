@@ -2,8 +2,8 @@
 
 With every load's effect apart by model, the joint GLM has the coefficients of the models' own GLMs.
 What joins them is the covariance, clustered by puzzle: models that answer the same puzzles err
-together, and their difference is then known better than either threshold. The puzzles of an
-adaptive run are no grid: its crossings are compared, which its report has.
+together, and their difference is then known better than either threshold. Puzzles along a line,
+and those of an adaptive run, are no grid: their crossings are compared, as their report has them.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,6 @@ from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import thresholds
-from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.fitted import Fitted, hide_unknown
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, load_design
 from cogniload_analysis.cogniload.sections.adaptive import find_runs
@@ -55,8 +54,9 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     `frame` has the columns model, id, d, N, rho (a fraction) and correct; what has one id is one
     puzzle. Columns: first, second, measure, condition (empty), scale, first_value, second_value,
     difference, low, high, p, method and note. The ECL50 differs by a factor (scale "ratio"), the
-    others by a difference. Both models' loads are held at the means of their responses. A threshold
-    whose load does not matter to both models has no difference.
+    others by a difference. Both models' loads are held at the means of their responses. Of puzzles
+    along a line, and of an adaptive run, the crossings are compared. A threshold whose load does
+    not matter to both models has no difference.
     """
     puzzles = pd.factorize(frame["id"])[0]
     groups = frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
@@ -73,26 +73,39 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
 
     rows: list[dict[str, object]] = []
     for first, second in pairs:
-        if {first, second} & {*runs}:
-            compared = _compare_crossings(models[first].capacity, models[second].capacity)
+        if not (models[first].is_projected and models[second].is_projected):
+            compared = _compare_crossings(models[first], models[second])
         else:
             compared = _compare(fit(first), fit(second))
         rows += [{"first": first, "second": second, "condition": ""} | row for row in compared]
     return pd.DataFrame(rows)
 
 
-def _compare_crossings(first: Capacity, second: Capacity) -> Iterator[dict[str, object]]:
-    """Yield the differences of crossings, whose errors are independent, at the same loads."""
-    same = np.allclose((first.at.d, first.at.rho), (second.at.d, second.at.rho))
+def _crossing(fitted: Fitted, name: str) -> Threshold:
+    """Return a crossing, and why it is unknown if it is."""
+    at: Threshold = getattr(fitted.capacity, name)
+    problem = fitted.likeliest.problems.get(NAMES[name]) or fitted.unknown.get(name)
+    return at if np.isfinite(at.value) else Threshold(note=problem or at.note or at.status)
+
+
+def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
+    """Yield the differences of crossings, at the same loads, as if their errors were independent.
+
+    Of models that answer the same puzzles, the intervals are too wide rather than too narrow.
+    """
+    at, other = first.capacity.at, second.capacity.at
+    same = np.allclose((at.d, at.rho), (other.d, other.rho))
     for name in NAMES:
-        pair: tuple[Threshold, Threshold] = getattr(first, name), getattr(second, name)
+        pair = _crossing(first, name), _crossing(second, name)
         ends = np.array([[at.low, at.value, at.high] for at in pair])
         with np.errstate(divide="ignore", invalid="ignore"):
             (low, value, high) = (np.log10(ends) if name == "ECL50" else ends).T
             error = float(np.hypot(*(high - low))) / (2 * Z)
         if not (same and np.isfinite(error)):
-            where = "" if same else "their crossings are at other loads"
-            yield _row(name, pair) | ({"note": where} if where else {})
+            row = _row(name, pair)
+            if np.isfinite(error):
+                row["note"] = "their crossings are at other loads"
+            yield row
             continue
         apart = float(value[0] - value[1])
         p = float(2 * norm.sf(abs(apart) / error))

@@ -20,6 +20,7 @@ LOWER = "lower, perhaps within the margin"
 # What the command ends with; 2 is for wrong use and what breaks.
 _EXIT_CODES = {_NO_WORSE: 0, _WORSE: 1, _UNDECIDED: 3, LOWER: 5}
 CAPPED = 4
+"""The exit code of any command that a cap has stopped."""
 
 # How often "worse" and "no worse" come at most where the loss is the margin, and "lower" where
 # nothing was lost.
