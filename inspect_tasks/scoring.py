@@ -18,7 +18,7 @@ from cogniload_analysis.adaptive.task import tell
 from cogniload_analysis.analyses import Fitted
 from cogniload_gen import benchmarks
 from cogniload_gen.answers.reasoning import of_message
-from cogniload_gen.answers.sample import Said, Sample
+from cogniload_gen.answers.sample import ResponseFacts, Sample
 from cogniload_gen.budget import Share
 from inspect_tasks.samples import SHARE
 
@@ -160,7 +160,7 @@ def score_puzzle() -> scorers.Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         share = replace(Share(**state.metadata[SHARE]), response_limit=limit_of(state))
-        row = state.metadata | {"puzzle": state.input_text} | said_of(state.output).facts(share)
+        row = state.metadata | {"puzzle": state.input_text} | facts_of(state.output).columns(share)
         sample = Sample.from_answer(state.output.completion, row)
         return Score(
             value=scorers.CORRECT if sample.score.correct else scorers.INCORRECT,
@@ -172,12 +172,12 @@ def score_puzzle() -> scorers.Scorer:
     return score
 
 
-def said_of(output: ModelOutput) -> Said:
+def facts_of(output: ModelOutput) -> ResponseFacts:
     """Return what a model's provider says of its response: how it ended, tokens, reasoning."""
     message = output.message.model_dump() if output.choices else {}
     reason = None if output.stop_reason == "unknown" else output.stop_reason
     if (usage := output.usage) is None:
-        return Said(reason, reasoning=of_message(message))
+        return ResponseFacts(reason, reasoning=of_message(message))
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
     counts = usage.input_tokens + cached, usage.output_tokens
-    return Said(reason, *counts, of_message(message, usage.reasoning_tokens))
+    return ResponseFacts(reason, *counts, of_message(message, usage.reasoning_tokens))

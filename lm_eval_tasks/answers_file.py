@@ -26,7 +26,7 @@ from lm_eval.models.utils import postprocess_generated_text
 from lm_eval.utils import handle_non_serializable, hash_string
 
 from cogniload_gen.answers.reasoning import Reasoning
-from cogniload_gen.answers.sample import Said, as_count
+from cogniload_gen.answers.sample import ResponseFacts, as_count
 from cogniload_gen.benchmark import PREFIX
 from cogniload_gen.files import load_json, lock
 from lm_eval_tasks.lm_eval_private import outputs_as_they_come
@@ -320,7 +320,9 @@ class AnsweringModel:
                 if of_prompt:
                     until = waiting[of_prompt[0]][1].args[1].get("until")
                     end = getattr(inner, "think_end_token", None)
-                    text = postprocess_generated_text(Response(text, Said(*facts)), until, end)
+                    text = postprocess_generated_text(
+                        Response(text, ResponseFacts(*facts)), until, end
+                    )
                     write(of_prompt.popleft(), text)
 
             self._watch(total - len(left), total)
@@ -346,5 +348,5 @@ class AnsweringModel:
         if isinstance(answer, str):
             told = Reasoning(record.get("reasoning"), record.get("reasoning_hidden"))
             counts = record.get("backend_prompt_tokens"), record.get("response_tokens")
-            return Response(answer, Said(record.get("finish_reason"), *counts, told))
+            return Response(answer, ResponseFacts(record.get("finish_reason"), *counts, told))
         return tuple(answer) if isinstance(answer, list) else answer

@@ -30,7 +30,7 @@ from lm_eval_tasks.answers_file import AnsweringModel
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.request_seeds import Key
-from lm_eval_tasks.responses import Response, keep_what_is_said, said_of
+from lm_eval_tasks.responses import Response, facts_of, keep_facts
 
 log = logging.getLogger(__name__)
 
@@ -218,16 +218,18 @@ class SharedBudgetTask(ConfigurableTask):
 
     def _whole(self, doc: dict[str, Any], response: str) -> str:
         """Return a response behind the document's PREFIX; its tokens are those of what came."""
-        prefix, said = doc.get(PREFIX), said_of(response)
+        prefix, facts = doc.get(PREFIX), facts_of(response)
         if prefix is None:
             return response
         tokens = self._count(response, self._shares[doc["id"]].counted)
-        facts = replace(said, response_tokens=tokens, reasoning=said.reasoning._replace(text=None))
-        whole, goes_on = behind(prefix, response, said.reasoning.text)
+        counted = replace(
+            facts, response_tokens=tokens, reasoning=facts.reasoning._replace(text=None)
+        )
+        whole, goes_on = behind(prefix, response, facts.reasoning.text)
         if not goes_on:
             says = "does the server go on from the text that it was sent? Else no repair is told"
             log.warning("%s: responses are empty or begin anew: %s", self.config.task, says)
-        return Response(whole, facts)
+        return Response(whole, counted)
 
     def build_all_requests(self, *, cache_requests: bool = False, **settings: Any) -> None:
         """Build the requests as lm-eval does, then give each its response limit."""
@@ -245,7 +247,7 @@ class SharedBudgetTask(ConfigurableTask):
         super().build_all_requests(**settings)
         self._model = model_under_evaluation()
         self._attempts = {request.doc["id"]: request.resps for request in self.instances}
-        keep_what_is_said(self._model)
+        keep_facts(self._model)
         asked = getattr(self._model, "inner", self._model) is not None
         for request in self.instances:
             prefix = request.doc.get(PREFIX)
@@ -271,11 +273,11 @@ class SharedBudgetTask(ConfigurableTask):
 
     def process_results(self, doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
         """Return the YAML's, of the document with its counts, and what the backend says."""
-        share, facts = self._shares[doc["id"]], said_of(results[0])
+        share, facts = self._shares[doc["id"]], facts_of(results[0])
         attempts = (results[0], *self._attempts[doc["id"]][1:])
         tokens = [self._count(response, share.counted) for response in attempts]
         known = [count for count in tokens if count is not None]
-        thoughts = [said_of(response).reasoning.text for response in attempts]
+        thoughts = [facts_of(response).reasoning.text for response in attempts]
         metrics = {
             "finish_reason": facts.finish_reason,
             "backend_prompt_tokens": facts.prompt_tokens,
@@ -283,7 +285,7 @@ class SharedBudgetTask(ConfigurableTask):
             REASONINGS: thoughts if any(thoughts[1:]) else None,
         }
         reported = {name: fact for name, fact in metrics.items() if fact is not None}
-        told = doc | replace(facts, response_tokens=tokens[0]).facts(share)
+        told = doc | replace(facts, response_tokens=tokens[0]).columns(share)
         fields = super().process_results(told, results) | reported
         return Fields(fields, self.aggregation(), of_twin="~" in doc["id"])
 
@@ -292,23 +294,23 @@ class SharedBudgetTask(ConfigurableTask):
 
         ValueError for a server that read less than the prompt, if the model's tokenizer counts it.
         """
-        doc, said = request.doc, said_of(response)
+        doc, facts = request.doc, facts_of(response)
         share = self._shares[doc["id"]]
         if self._reads_prompts:
-            self._reads_prompts = _check_prompt_read(self.config.task, share, said.prompt_tokens)
-        counted = replace(said, response_tokens=self._count(response, share.counted))
-        sample = Sample.from_answer(self._whole(doc, response), doc | counted.facts(share))
+            self._reads_prompts = _check_prompt_read(self.config.task, share, facts.prompt_tokens)
+        counted = replace(facts, response_tokens=self._count(response, share.counted))
+        sample = Sample.from_answer(self._whole(doc, response), doc | counted.columns(share))
         return sample.record() | {
-            "backend_prompt_tokens": said.prompt_tokens,
+            "backend_prompt_tokens": facts.prompt_tokens,
             "share": [share.prompt_tokens, share.response_limit, share.counted],
         }
 
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""
-        tokens = said_of(response).response_tokens
+        tokens = facts_of(response).response_tokens
         if tokens is not None or not counted:
             return tokens
-        text = f"{said_of(response).reasoning.text or ''}{response}"
+        text = f"{facts_of(response).reasoning.text or ''}{response}"
         text = text.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
         return len(encode(self._model, text, add_special_tokens=False))
 

@@ -21,7 +21,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 
 from cogniload_gen.answers.endings import kind_of
 from cogniload_gen.answers.reasoning import TEXTS, Reasoning, of_message, text_of, without_marks
-from cogniload_gen.answers.sample import NOTHING_SAID, Said, as_count, members
+from cogniload_gen.answers.sample import NO_FACTS, ResponseFacts, as_count, members
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import pair_up
 
@@ -36,9 +36,9 @@ class Response(str):
     stands before a part is its reasoning.
     """
 
-    facts: Said
+    facts: ResponseFacts
 
-    def __new__(cls, text: str, facts: Said = NOTHING_SAID) -> "Response":
+    def __new__(cls, text: str, facts: ResponseFacts = NO_FACTS) -> "Response":
         response = super().__new__(cls, text)
         response.facts = facts
         return response
@@ -60,10 +60,10 @@ class Response(str):
         return Response(super().lstrip(chars), self.facts)
 
 
-def said_of(response: object) -> Said:
+def facts_of(response: object) -> ResponseFacts:
     """Return what the backend says of a response: nothing, of a plain string."""
-    said: Said = getattr(response, "facts", NOTHING_SAID)
-    return said
+    facts: ResponseFacts = getattr(response, "facts", NO_FACTS)
+    return facts
 
 
 class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went wrong here)
@@ -73,7 +73,7 @@ class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went
         super().__init__(f"answered what is no completion, {why}: {_BRIEF.repr(answer)}")
 
 
-def keep_what_is_said(model: LM | None) -> None:
+def keep_facts(model: LM | None) -> None:
     """Have a model answer with `Response`s, which keep what its backend says; idempotent.
 
     An API model's answers are read leniently: what is usable is used, and NoCompletion is raised
@@ -195,19 +195,21 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
         held = members(choice, "message") if chat else choice
         # `usage` counts a whole answer, so it does not hold for a response that shares one
         usage = members(answer, "usage") if len(choices) == 1 else {}
-        facts = _said_of(choice, held, usage)
+        facts = _facts_of(choice, held, usage)
         held = held | {part: Response(text_of(held.get(part)), facts)}
         read.append(choice | ({"message": held} if chat else held) | {"index": index})
     return answer | {"choices": read}
 
 
-def _said_of(choice: dict[str, Any], message: dict[str, Any], usage: dict[str, Any]) -> Said:
+def _facts_of(
+    choice: dict[str, Any], message: dict[str, Any], usage: dict[str, Any]
+) -> ResponseFacts:
     """Return what a server says of a response."""
     reason, details = choice.get("finish_reason"), members(usage, "completion_tokens_details")
     prompt, response = (as_count(usage.get(f"{part}_tokens")) for part in ("prompt", "completion"))
     reason = reason if isinstance(reason, str) else None
     thought = of_message(message, as_count(details.get("reasoning_tokens")))
-    return Said(reason, prompt, response, thought)
+    return ResponseFacts(reason, prompt, response, thought)
 
 
 def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
@@ -218,7 +220,7 @@ def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[A
         outputs = generate(*arguments, **settings)
         for output in outputs:
             completion = output.outputs[0]
-            facts = Said(
+            facts = ResponseFacts(
                 completion.finish_reason, len(output.prompt_token_ids), len(completion.token_ids)
             )
             completion.text = Response(completion.text, facts)

@@ -41,7 +41,7 @@ from lm_eval_tasks.budget import SharedBudgetTask, context_budget
 from lm_eval_tasks.lm_eval_private import answering_by
 from lm_eval_tasks.load_tasks import load_tasks
 from lm_eval_tasks.request_seeds import Key
-from lm_eval_tasks.responses import keep_what_is_said
+from lm_eval_tasks.responses import keep_facts
 from lm_eval_tasks.resume import WHAT, Run
 from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, Caps
 from lm_eval_tasks.tasks import refuse_files
@@ -215,7 +215,7 @@ class Asking:
             raise ValueError(f"{config.model}: {error or type(error).__name__}") from error
         if model.world_size > 1:
             raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
-        keep_what_is_said(model)
+        keep_facts(model)
         server.fill_every_slot(model, lambda: self._cap() is not None, self.model.give_up)
         served = server.check_server(model, context_budget(self.tasks))
         facts = model.get_model_info() if hasattr(model, "get_model_info") else {}

@@ -13,7 +13,7 @@ from replayed import PARAMETERS, parameters_of, replays
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
-from cogniload_gen.answers.sample import Said
+from cogniload_gen.answers.sample import ResponseFacts
 from cogniload_gen.budget import Share
 from cogniload_gen.tokens import estimate
 from inspect_tasks import tasks
@@ -53,7 +53,7 @@ class Replaying(LM):
         for request in requests:
             each = self.stored[request.doc["id"]]
             self.asked[each.id] = request.args
-            said = Said(each.finish_reason, each.prompt_tokens, each.response_tokens)
+            said = ResponseFacts(each.finish_reason, each.prompt_tokens, each.response_tokens)
             responses.append(Response(each.response, said))
         return responses
 

@@ -13,7 +13,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen import budget as budgets
 from cogniload_gen.answers import conversations
 from cogniload_gen.answers.reasoning import of_message
-from cogniload_gen.answers.sample import Said, Sample
+from cogniload_gen.answers.sample import ResponseFacts, Sample
 from cogniload_gen.checks import check_choice
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
@@ -133,7 +133,7 @@ class PuzzleTask(vf.Task[_PuzzleData]):
         if "turns" in self.row:
             right = conversations.score_replies(self.row, _responses_of(trace))["right"]
             return [*right, 0].index(0) / len(right)
-        return step_score(_response_of(trace), self.row, said_of(trace).reasoning.text)
+        return step_score(_response_of(trace), self.row, facts_of(trace).reasoning.text)
 
     @vf.metric
     async def outcome(self, trace: vf.Trace) -> dict[str, float]:
@@ -150,7 +150,7 @@ class PuzzleTask(vf.Task[_PuzzleData]):
         if call and call.sampling and call.sampling.max_tokens is not None:
             limit = min(limit, call.sampling.max_tokens)  # a larger one counts as the puzzle's
         share = budgets.Share(self.data.prompt_tokens, limit, self.data.counted)
-        row = self.row | said_of(trace).facts(share)
+        row = self.row | facts_of(trace).columns(share)
         trace.info["score"] = metrics = Sample.from_answer(_response_of(trace), row).metrics
         outcomes: Any = benchmarks.of(self.row).outcomes
         names = ["acc", "overflow", *(kind.value for kind in outcomes if not kind.correct)]
@@ -180,15 +180,15 @@ def _response_of(trace: vf.Trace) -> str:
     return ["", *_responses_of(trace)][-1]
 
 
-def said_of(trace: vf.Trace) -> Said:
+def facts_of(trace: vf.Trace) -> ResponseFacts:
     """Return what the server says of the last response: how it ended, tokens and reasoning."""
     call = trace.calls[-1] if trace.calls else None
     message = trace.assistant_messages[-1].model_dump() if trace.assistant_messages else {}
     reason = call.finish_reason if call else None
     if not (call and call.usage):
-        return Said(reason, reasoning=of_message(message))
+        return ResponseFacts(reason, reasoning=of_message(message))
     counts = call.usage.input_tokens, call.usage.completion_tokens
-    return Said(reason, *counts, of_message(message, call.usage.reasoning_tokens))
+    return ResponseFacts(reason, *counts, of_message(message, call.usage.reasoning_tokens))
 
 
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):

@@ -42,7 +42,7 @@ _OF_FIRST = ("response_tokens", "finish_reason", "outcome", "ending")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ResponseFacts:
     """What a backend says of a response; None for what it does not say.
 
     `finish_reason` is the backend's word for how the response ended; the counts are the backend's
@@ -55,7 +55,7 @@ class Said:
     response_tokens: int | None = None
     reasoning: Reasoning = NO_REASONING
 
-    def facts(self, share: Share) -> dict[str, Any]:
+    def columns(self, share: Share) -> dict[str, Any]:
         """Return what a harness adds to the row of a puzzle, for `Sample.from_answer`."""
         return share.scored(self.prompt_tokens, self.response_tokens) | {
             "response_limit": share.response_limit,
@@ -65,7 +65,7 @@ class Said:
         }
 
 
-NOTHING_SAID = Said()
+NO_FACTS = ResponseFacts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +145,9 @@ class Sample:
     def from_answer(cls, response: str, row: Row) -> "Sample":
         """Return the sample of a response that a harness has just got.
 
-        `row` is the puzzle with `Said.facts`, as far as they are known. Its `context_budget` is
-        then the prompt and the limit of the response, which is all where nobody counted the prompt.
+        `row` is the puzzle with `ResponseFacts.columns`, as far as they are known. Its
+        `context_budget` is then the prompt and the limit of the response, which is all where nobody
+        counted the prompt.
         """
         counts, limit = _known_counts(row, *COUNTS), None
         if "prompt_tokens" not in counts:

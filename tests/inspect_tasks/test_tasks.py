@@ -25,7 +25,7 @@ from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
 from cogniload_gen.answers.reasoning import Reasoning
 from cogniload_gen.answers.rescore import rescore
-from cogniload_gen.answers.sample import Said
+from cogniload_gen.answers.sample import ResponseFacts
 from cogniload_gen.cogniload.solve import is_cogniload
 from cogniload_gen.cogniload.steps.planted import write_trace
 from cogniload_gen.tables import write_puzzles
@@ -70,7 +70,9 @@ class Answering(LM):
     def generate_until(self, requests):
         self.asked = {r.doc["id"]: (r.args[0], r.args[1]["max_gen_toks"]) for r in requests}
         answers = [(*respond(request.args[0]), think(request.args[0])) for request in requests]
-        return [Response(text, Said(*said, Reasoning(told))) for text, *said, told in answers]
+        return [
+            Response(text, ResponseFacts(*said, Reasoning(told))) for text, *said, told in answers
+        ]
 
     loglikelihood = loglikelihood_rolling = None
 

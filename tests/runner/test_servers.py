@@ -25,7 +25,7 @@ from stored import contents
 
 from cogniload_gen import generate_puzzles, solve
 from lm_eval_tasks import server as client
-from lm_eval_tasks.responses import NoCompletion, keep_what_is_said, read_answer, read_body
+from lm_eval_tasks.responses import NoCompletion, keep_facts, read_answer, read_body
 
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
 
@@ -334,7 +334,7 @@ def test_ten_refusals_wait_for_what_is_under_way(server, monkeypatch):
 
     monkeypatch.setattr(client, "_complete", complete)
     model = LocalChatCompletion(model="solver", base_url=url_of(server), num_concurrent=11)
-    keep_what_is_said(model)
+    keep_facts(model)
     client.fill_every_slot(model, lambda: False, lambda *_: None)
     prompts = (json.dumps([{"role": "user", "content": str(i)}]) for i in range(30))
     asked = [

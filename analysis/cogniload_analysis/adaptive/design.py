@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.drift import question_drift
+from cogniload_analysis.adaptive.drift import flag_drift
 from cogniload_analysis.frame import column, read_count
 from cogniload_analysis.stats import Interval, beyond, half_width
 from cogniload_gen.checks import check_choice, check_integer
@@ -141,7 +141,7 @@ class Design(ABC):
         """Return a puzzle with plain numbers; ValueError for a value out of range."""
 
     @abstractmethod
-    def believe(self, answers: Answers) -> Any:
+    def posterior(self, answers: Answers) -> Any:
         """Return the posterior of answers, which does not depend on their order."""
 
     @abstractmethod
@@ -297,7 +297,7 @@ class Design(ABC):
         """What is known now, and how many puzzles come next or why none do, in a line."""
         batch, left = self.batches[-1], self.ask()
         if len(left) < len(batch.puzzles):  # a part of it was answered
-            interval = self.find_goal(self.believe(self._told))
+            interval = self.find_goal(self.posterior(self._told))
             batch = Batch(tuple(left), len(self._told), *interval)
         known = describe_interval(batch, self.extents[self.goal])
         return f"n {batch.n}, {self.goal} {known}, {batch.stopped or f'next {len(left)}'}"
@@ -314,7 +314,7 @@ class Design(ABC):
         earlier = [puzzle for batch in batches for puzzle in batch.puzzles]
         known = {puzzle: self._told[puzzle] for puzzle in earlier if puzzle not in self.lost}
         known |= {p: answer for p, answer in self._told.items() if not self._asks(p)}
-        belief = self.believe(known)
+        belief = self.posterior(known)
         interval = self.find_goal(belief)
         if stopped := self.reason_to_stop(len(known), len(earlier), interval):
             return Batch((), len(known), *interval, stopped)
@@ -368,9 +368,9 @@ class Design(ABC):
 
     def describe(self, stopped: str = "") -> Any:
         """Return the estimate from all answers so far, with flags and why no more are asked."""
-        return self._describe(self.believe(self._told), tuple(self._question_run()), stopped)
+        return self._describe(self.posterior(self._told), tuple(self._flag_run()), stopped)
 
-    def _question_run(self) -> Iterable[str]:
+    def _flag_run(self) -> Iterable[str]:
         """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
 
         Time is the order of asking, so that the order of telling changes nothing; of answers that
@@ -378,7 +378,7 @@ class Design(ABC):
         """
         asked = [p for batch in self._batches for p in batch.puzzles if p in self._told]
         known = asked or [*self._told]
-        yield from question_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
+        yield from flag_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
         lost, told = len(self.lost - self._told.keys()), len(self._told)
         if lost > _CUT_SHARE * (lost + told):
             yield (
@@ -520,7 +520,7 @@ def describe_interval(interval: Any, extent: tuple[float, float], unit: str = ""
     return f"{value} ({low} to {high}){unit}"
 
 
-def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
+def flag_cut(near: Sequence[bool], where: str) -> Iterable[str]:
     """Yield a sentence if a limit cut off more than a tenth of the failures near a threshold.
 
     `near` says of each of these failures whether it was cut off.

@@ -16,7 +16,7 @@ LEAST = 250
 """Fewer responses say nothing of time."""
 
 
-def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
+def flag_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
     """Yield a sentence if later responses are solved more rarely, or more often, than early ones.
 
     `cells` has the loads of each response, in the order of asking. Early and late responses are

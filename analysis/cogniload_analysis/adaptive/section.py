@@ -62,7 +62,7 @@ def find_run(
     if puzzles.duplicated().any():
         return None
     design.tell(puzzles.itertuples(index=False), rows["correct"], rows["cut"])
-    goal, n = design.find_goal(design.believe(design.told)), len(design.told)
+    goal, n = design.find_goal(design.posterior(design.told)), len(design.told)
     estimate = design.describe(design.reason_to_stop(n, n, goal))
     return AdaptiveRun(about, design, prior, bool(known), goal, estimate)
 

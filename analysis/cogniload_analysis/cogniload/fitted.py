@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.drift import question_drift
+from cogniload_analysis.adaptive.drift import flag_drift
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
 from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
@@ -140,7 +140,7 @@ class Fitted:
         if self.estimate or not rows["id"].is_unique:
             return []
         loads = [load.name for load in LOADS]
-        return [*self.capacity.flags, *question_drift(rows[loads], rows["correct"])]
+        return [*self.capacity.flags, *flag_drift(rows[loads], rows["correct"])]
 
 
 def project(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:

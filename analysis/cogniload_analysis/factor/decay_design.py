@@ -200,7 +200,7 @@ class DecayDesign(design.Design):
         N = check_integer("N", puzzle.N, low=self._knob.low, high=self._knob.high)
         return Puzzle(N, int(puzzle.index))
 
-    def believe(self, answers: Answers) -> _DecayBelief:
+    def posterior(self, answers: Answers) -> _DecayBelief:
         """Return the posterior on a grid that has closed in on it."""
         by_N = design.answer_frame(answers, Puzzle).groupby("N")["correct"]
         return find_decay(by_N.agg(right="sum", total="size").reset_index(), self.prior)
@@ -287,7 +287,7 @@ class DecayDesign(design.Design):
         N_eff, CDF, cap = map(belief.interval, (belief.N_eff, belief.CDF, belief.cap))
         half = N_eff.value + np.log(0.5) / CDF.value
         near = [a.cut for puzzle, a in self.told.items() if not a.correct and half >= puzzle.N]
-        yield from design.question_cut(near, "N_eff")
+        yield from design.flag_cut(near, "N_eff")
         smallest, largest = self.N
         if cap.value < _LOW_CAP:
             start = describe_interval(belief.interval(belief.start), self.N)

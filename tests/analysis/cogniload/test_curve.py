@@ -17,12 +17,12 @@ from cogniload_analysis.cogniload.capacity import curve, prior
 from cogniload_analysis.cogniload.capacity.curve import (
     Answers,
     Link,
-    believe,
     count_answers,
     describe_capacity,
     largest_root,
     last_crossing,
     make_loads,
+    posterior,
 )
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     PAPER_GRID,
@@ -69,7 +69,7 @@ def log_likelihood(logits, floor, correlation=0.0):
 
 def test_draws_are_the_exact_posteriors_over_all_floors_and_correlations():
     """Against brute force: many logits from the prior, weighed by likelihood alone."""
-    belief = believe(ANSWERS, LOADS, published_prior())
+    belief = posterior(ANSWERS, LOADS, published_prior())
     drawn, _ = belief.draw(slice(0, 3), 4000)
     rng = np.random.default_rng(1)
     accuracy, weights = [], []
@@ -98,8 +98,8 @@ def test_a_model_that_fails_below_chance_is_given_a_lower_floor():
     cells = make_loads(5, np.array([10, 50, 400]), 0.5)
     sinks = Answers(cells, np.array([60.0, 30, 0]), np.array([60.0, 60, 120]))
     guesses = Answers(cells, np.array([60.0, 30, 19]), np.array([60.0, 60, 120]))
-    assert believe(sinks, LOADS, published_prior()).best.link.floor == 0
-    assert believe(guesses, LOADS, published_prior()).best.link.floor > 0
+    assert posterior(sinks, LOADS, published_prior()).best.link.floor == 0
+    assert posterior(guesses, LOADS, published_prior()).best.link.floor > 0
 
 
 @given(arrays(float, (3, 7), elements=st.floats(0, 1)))

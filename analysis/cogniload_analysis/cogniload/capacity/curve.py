@@ -323,7 +323,7 @@ def _find_posterior(
     return _Posterior(answers, link, correlation, loads, mean, K, precision, pull)
 
 
-def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
+def posterior(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return the posteriors of the curve at `loads`, one for each floor and correlation."""
     smooth = _smooth_covariance(np.concatenate([loads, answers.loads]))
     pairs = zip(prior, LINKS, strict=True)
@@ -485,7 +485,7 @@ def describe_capacity(
 
     `at` are the loads at which the others are held. Flags and the reason to stop are the caller's.
     """
-    belief = believe(answers, curve_loads(N, at), prior)
+    belief = posterior(answers, curve_loads(N, at), prior)
     over_N, over_d, over_rho = map(belief.curve, _CURVES)
     ECL: dict[str, Any] = {
         goal: _threshold(find_ECL(goal, over_N, answers, N), N, "N", goal) for goal in ECL_GOALS

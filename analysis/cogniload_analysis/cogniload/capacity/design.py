@@ -192,11 +192,11 @@ class AdaptiveDesign(design.Design):
             )
         return Puzzle(d, N, float(puzzle.rho), int(puzzle.index))
 
-    def believe(self, answers: design.Answers) -> Belief:
+    def posterior(self, answers: design.Answers) -> Belief:
         """Return the posterior at the curves and the candidates (step 3)."""
         told = design.answer_frame(answers, Puzzle)
         cells = curve.count_answers(told.assign(rho=told["rho"] / 100))
-        return curve.believe(cells, self.loads, self.prior)
+        return curve.posterior(cells, self.loads, self.prior)
 
     @property
     def wanted(self) -> str:
@@ -297,7 +297,7 @@ class AdaptiveDesign(design.Design):
             if not answer.correct and 1 / NEAR < puzzle.N / at < NEAR
         ]
         where = goal if inside else f"N = {at:g}, the nearest to {goal},"
-        yield from design.question_cut(near, where)
+        yield from design.flag_cut(near, where)
         bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(_CROSSINGS_APART)
         if bends and goal == "ECL50":
             yield (
@@ -305,7 +305,7 @@ class AdaptiveDesign(design.Design):
                 "and a plain GLM does not"
             )
         if ECL.value >= EASY * smallest:
-            yield from self._question_shortest(ECL.value)
+            yield from self._flag_shortest(ECL.value)
         right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
         d = np.array([puzzle.d for puzzle in self.told])
         chance = float(curve.Link(floor=1).bottom(d).mean())
@@ -317,9 +317,9 @@ class AdaptiveDesign(design.Design):
         if (ECL.low < smallest or ECL.high > largest) and "N" in self.axes:
             reach = f"the reach of the design, {smallest} to {largest} statements"
             yield f"{goal} may lie outside {reach}"
-        yield from _question_cells(capacity)
+        yield from _flag_cells(capacity)
 
-    def _question_shortest(self, ECL: float) -> Iterable[str]:
+    def _flag_shortest(self, ECL: float) -> Iterable[str]:
         """Yield a sentence if more of the shortest puzzles fail than the longer ones' curve says.
 
         The longer ones are those beyond an ECL; a curve through the others would follow failures.
@@ -327,7 +327,7 @@ class AdaptiveDesign(design.Design):
         smallest = self.N[0]
         cells = make_candidates(self.N, self.at)[0].cells
         shortest = [answer.correct for p, answer in self.told.items() if p[:-1] in cells]
-        belief = self.believe({p: answer for p, answer in self.told.items() if p.N > ECL})
+        belief = self.posterior({p: answer for p, answer in self.told.items() if p.N > ECL})
         alone = Belief(tuple(p for p in belief.posteriors if not p.correlation))
         place = int(np.searchsorted(curve.curve_N(self.N), smallest))
         wrong = 1 - alone.curve(slice(place, place + 1))[:, 0]
@@ -373,7 +373,7 @@ def _crossing_gradients(
     return gradients
 
 
-def _question_cells(capacity: Capacity) -> Iterable[str]:
+def _flag_cells(capacity: Capacity) -> Iterable[str]:
     """Yield a sentence if accuracy varies from cell to cell beyond chance and the curve."""
     if capacity.correlation:
         yield (
@@ -411,7 +411,7 @@ def estimate_capacity(
     at = replace(PAPER_MEANS, **{name: float(its[0]) for name, its in columns if not np.ptp(its)})
     chosen = find_prior(prior or ("published" if at == PAPER_MEANS else "vague"))
     capacity = curve.describe_capacity(answers, chosen, N, ends, at)
-    return replace(capacity, flags=tuple(_question_cells(capacity)))
+    return replace(capacity, flags=tuple(_flag_cells(capacity)))
 
 
 def _longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budget: int) -> int:
