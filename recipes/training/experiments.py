@@ -91,10 +91,14 @@ def tokenized_texts(size: Size, split: str, seed: int) -> Iterator[Row]:
     rows = load_dataset("factor", suite="symbolic", split=split, seed=seed, streaming=True)
     admitted = (row for row in rows if is_admitted(row, split, limits))
     chosen = islice(admitted, wanted // len(SCALES) if split.startswith("course") else wanted)
-    for row in chosen:
-        prompt, completion = tokenizer(as_text(row, seed, names, limits["compare"]))["input_ids"]
-        mask = [0] * len(prompt) + [1] * len(completion)
-        yield {"input_ids": prompt + completion, "completion_mask": mask}
+    while some := list(islice(chosen, 1000)):
+        texts = [as_text(row, seed, names, limits["compare"]) for row in some]
+        prompts, completions = (
+            tokenizer(list(part))["input_ids"] for part in zip(*texts, strict=True)
+        )
+        for prompt, completion in zip(prompts, completions, strict=True):
+            mask = [0] * len(prompt) + [1] * len(completion)
+            yield {"input_ids": prompt + completion, "completion_mask": mask}
 
 
 def as_text(row: Row, seed: int, names: int, compare: bool) -> list[str]:
@@ -229,9 +233,13 @@ def train(run: Run, name: str) -> Path:
 
 def last_checkpoint(folder: Path) -> str | None:
     """Return the last checkpoint that was written to its end: the trainer's state comes last."""
-    states = folder.glob("checkpoint-*/trainer_state.json")
-    whole = [str(state.parent) for state in states if state.read_text("utf-8").endswith("}\n")]
-    return max(whole, key=lambda name: int(name.rpartition("-")[2]), default=None)
+    whole = []
+    for state in folder.glob("checkpoint-*/trainer_state.json"):
+        try:
+            whole.append((json.loads(state.read_text("utf-8"))["global_step"], str(state.parent)))
+        except ValueError:
+            continue
+    return max(whole)[1] if whole else None
 
 
 # --- Answers and fits ------------------------------------------------------------------------
