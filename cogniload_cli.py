@@ -258,11 +258,10 @@ def solve(parser: Parser, words: Words) -> None:
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
     file = parser.parse_args(words).file
     from cogniload_gen import solve as answer
+    from cogniload_gen.files import naming
 
-    try:
+    with naming(str(file or "standard input")):  # without one, sys.stdin is None
         print(answer((file.read_bytes() if file else sys.stdin.buffer.read()).decode()))
-    except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
-        raise ValueError(f"{file or 'standard input'}: {error}") from None
 
 
 def retrieve(parser: Parser, words: Words) -> None:

@@ -101,11 +101,16 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 
 @contextmanager
 def naming(where: str, *errors: type[Exception]) -> Iterator[None]:
-    """Raise MALFORMED, and further `errors`, as a ValueError that begins with a place."""
+    """Raise MALFORMED, and further `errors`, as a ValueError that begins with a place.
+
+    Of an error of another library, which wraps what went wrong, it says the cause.
+    """
     try:
         yield
     except MALFORMED + errors as error:
-        cause = f"no field {error}" if isinstance(error, KeyError) else str(error)
+        told = error if isinstance(error, MALFORMED) else error.__cause__ or error
+        cause = str(told) or type(told).__name__
+        cause = f"no field {cause}" if isinstance(told, KeyError) else cause
         raise ValueError(f"{where}: {' '.join(cause.split())[:300]}") from error
 
 

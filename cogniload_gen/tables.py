@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from cogniload_gen.files import read_objects, whole_file
+from cogniload_gen.files import naming, read_objects, whole_file
 from cogniload_gen.grid import Source
 
 # --- Written ---------------------------------------------------------------------------------
@@ -90,8 +90,9 @@ def read_rows(
 
     The values of a CSV file are texts. Raises ValueError, in one line, for what can't be read.
     """
+    unreadable = f"{path} can't be read"
     if path.suffix == ".parquet":
-        with reading(path), pq.ParquetFile(path) as file:
+        with naming(unreadable, pa.ArrowException), pq.ParquetFile(path) as file:
             names = [name for name in file.schema_arrow.names if name in (columns or [name])]
             batches = file.iter_batches(_BATCH_ROWS, columns=names)
             rows = (row for batch in batches for row in batch.to_pylist())
@@ -100,17 +101,8 @@ def read_rows(
         import pandas as pd
 
         kinds: Any = {"dtype": str, "keep_default_na": False, "chunksize": _BATCH_ROWS}
-        with reading(path), pd.read_csv(path, **kinds) as chunks:
+        with naming(unreadable), pd.read_csv(path, **kinds) as chunks:
             rows = (row for chunk in chunks for row in chunk.to_dict("records"))
             yield from ((f"{path} row {number}", row) for number, row in enumerate(rows))
     else:
         yield from ((where, row) for where, _, row in read_objects(path))
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Make a ValueError with the file's name of what Arrow or pandas can't read."""
-    try:
-        yield
-    except (pa.ArrowException, KeyError, ValueError) as error:
-        raise ValueError(f"{path} can't be read: {error}") from None

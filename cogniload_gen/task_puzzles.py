@@ -1,7 +1,6 @@
 """From a task's parameters to its puzzles, made or published, whichever harness runs it."""
 
 from collections.abc import Mapping, Sequence
-from textwrap import shorten
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import PREFIX, Benchmark
 from cogniload_gen.budget import read_context_budget
 from cogniload_gen.checks import check_known
+from cogniload_gen.files import naming
 
 Values = Mapping[str, Any]
 """The values of parameters, by name."""
@@ -80,12 +80,8 @@ def published_puzzles(
     Raises ValueError, in one line, if the rows can't be loaded, lack a value that a run needs, or
     have values of other types.
     """
-    try:
+    with naming(f"path {path!r} can't be loaded", Exception):  # strangers' files fail in many ways
         splits = load_dataset(path, name)
-    except Exception as error:  # strangers' files fail in many ways
-        # datasets wraps what went wrong into an error that doesn't say it
-        cause = shorten(str(error.__cause__ or error), 300, placeholder=" ...")
-        raise ValueError(f"path {path!r} can't be loaded: {cause}") from None
     if split is None and len(splits) == 1:
         (split,) = splits
     if not isinstance(split, str) or split not in splits:
@@ -99,10 +95,8 @@ def published_puzzles(
         column = table[field.name] if field.name in table.column_names else pa.nulls(len(table))
         if field.name in needed and column.null_count:
             raise ValueError(f"{field.name} of {path!r} must have a value in every row")
-        try:
+        with naming(f"{field.name} of {path!r} must be {field.type}", pa.ArrowException):
             columns[field.name] = column.cast(field.type)
-        except pa.ArrowException as error:
-            raise ValueError(f"{field.name} of {path!r} must be {field.type}: {error}") from None
     if len(columns["id"].unique()) < len(table):
         raise ValueError(f"id of {path!r} must differ in every row")
     return pa.table(columns, schema)

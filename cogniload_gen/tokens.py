@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from cogniload_gen.checks import check_path, how_to_install
+from cogniload_gen.checks import check_path, require
+from cogniload_gen.files import naming
 
 Tokenizer = str | PathLike[str] | Callable[[str], float | Sized] | None
 """A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or
@@ -120,13 +121,9 @@ def _as_number(counted: object) -> float:
 def load_tokenizer(name: str) -> Any:
     """Return a Hugging Face tokenizer; ValueError, in one line, if it does not load."""
     check_path("tokenizer", name)
-    try:
+    # whatever the files or the Hub bring about
+    with naming(f"tokenizer {brief(name)} does not load", Exception):
+        require("it", "eval", ["transformers"])
         from transformers import AutoTokenizer
 
         return AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-    except ImportError as error:
-        needed = f"transformers: {how_to_install('eval')}"
-        raise ValueError(f"tokenizer {brief(name)} needs {needed}") from error
-    except Exception as error:  # whatever the files or the Hub bring about
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error

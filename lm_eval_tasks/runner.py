@@ -33,7 +33,7 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_path
-from cogniload_gen.files import one_line, whole_file
+from cogniload_gen.files import naming, one_line, whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
 from lm_eval_tasks.answers_file import Answered, AnsweringModel, Answers, Unanswered, held
@@ -209,10 +209,8 @@ class Asking:
         for name in ("pretrained", "tokenizer", "peft"):
             check_path(name, config.model_args.get(name))
         sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}
-        try:
+        with naming(config.model, Exception):  # every backend fails in its own way
             model = get_model(config.model).create_from_arg_obj(config.model_args, sizes)
-        except Exception as error:  # every backend fails in its own way
-            raise ValueError(f"{config.model}: {error or type(error).__name__}") from error
         if model.world_size > 1:
             raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
         keep_facts(model)

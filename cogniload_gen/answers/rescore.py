@@ -135,12 +135,9 @@ def _load_puzzles(path: Path) -> tuple[Any, dict[str, int]]:
     suffixes = (".parquet",) if path.is_dir() else (".parquet", ".jsonl", ".jsonl.gz")
     files = [*map(str, find_tables(path, suffixes))]
     kind = "parquet" if files[0].endswith(".parquet") else "json"
-    try:
+    with naming(f"{path} must hold puzzles", Exception):
         puzzles = load_dataset(kind, data_files=files, split="train")
-        places = {str(id): place for place, id in enumerate(puzzles["id"])}
-    except Exception as error:  # datasets wraps what went wrong into errors of many kinds
-        raise ValueError(f"{path} must hold puzzles: {error.__cause__ or error}") from None
-    return puzzles, places
+        return puzzles, {str(id): place for place, id in enumerate(puzzles["id"])}
 
 
 def _match(

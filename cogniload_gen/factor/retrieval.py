@@ -23,6 +23,7 @@ import numpy as np
 
 from cogniload_gen.checks import check_choice, check_integer, check_known, require
 from cogniload_gen.factor import solve
+from cogniload_gen.files import naming
 from cogniload_gen.tokens import Tokenizer, token_counter
 
 RETRIEVERS = ("bm25", "encoder", "iterative", "oracle")
@@ -170,11 +171,9 @@ def load_encoder(encoder: str) -> Any:
 
     shipped = find_spec(_SHIPPED) if encoder == ENCODER else None
     folder = Path(shipped.origin).parent / "model" if shipped and shipped.origin else encoder
-    try:
+    # whatever the files or the Hub bring about
+    with naming(f"encoder {brief(encoder)} does not load", Exception):
         return SentenceTransformer(str(folder), trust_remote_code=False)
-    except Exception as error:  # whatever the files or the Hub bring about
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"encoder {brief(encoder)} does not load: {reason}") from error
 
 
 def _by_names(texts: Sequence[str], name: str) -> Iterator[int]:

@@ -23,10 +23,9 @@ from tqdm import tqdm
 
 from cogniload_gen import shards
 from cogniload_gen.benchmarks import solve
-from cogniload_gen.files import one_line, whole_folder
+from cogniload_gen.files import naming, one_line, whole_folder
 from cogniload_gen.grid import Source
 from cogniload_gen.hub.card import data_files, dataset_card, evaluation, read_card
-from cogniload_gen.tables import reading
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's name, user/name."""
@@ -173,7 +172,7 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     for puzzles, split, paths in [] if wrong else splits:
         made, start = puzzles.source(split), 0
         for path in paths:
-            with reading(path):
+            with naming(f"{path} can't be read", pa.ArrowException):
                 stop = start + pq.read_metadata(path).num_rows
             files.append((path, made, start, stop))
             start = stop
@@ -192,7 +191,7 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
 def _differences(path: Path, made: pa.Table) -> Iterator[str]:
     """Yield a line where a file is not as made, or where the solver finds another answer."""
     where = f"{path.parent.name}/{path.name}"
-    with reading(path):
+    with naming(f"{path} can't be read", pa.ArrowException):
         there = pq.read_table(path)
     if not there.equals(made):
         pairs = enumerate(zip(there.to_pylist(), made.to_pylist(), strict=True))

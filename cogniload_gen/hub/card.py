@@ -15,7 +15,7 @@ from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files import MALFORMED, read_words
+from cogniload_gen.files import naming, read_words
 from cogniload_gen.shards import Configuration, read_entry, splits_of
 
 CANARY = "COGNILOAD BENCHMARK DATA, NOT FOR TRAINING: GUID 8c1f6a52-3e0d-4f7b-9b64-d2a7c05e91f3"
@@ -99,12 +99,9 @@ def evaluation(configurations: list[Configuration]) -> dict:
 
 def read_card(card: Path, source: str) -> list[Configuration]:
     """Return the configurations that the card of a source lists; ValueError if it is not ours."""
-    try:
+    with naming(f"{source} has a card that `cogniload push` did not write", YAMLError):
         entries = (metadata_load(card) or {}).get("puzzles") or [None]
         return [read_entry(entry) for entry in entries]
-    except (*MALFORMED, YAMLError) as error:
-        what = "has a card that `cogniload push` did not write"
-        raise ValueError(f"{source} {what}: {error!s:.600}") from None
 
 
 def _about(configurations: list[Configuration]) -> dict[str, Any]:
