@@ -186,14 +186,13 @@ def generate(parser: Parser, words: Words) -> None:
     out, used = arguments.out, _used_puzzle_options(arguments)
     if out is None:
         raise ValueError("FILE is missing: it comes before the options, since --d takes any number")
-    is_folder = out.endswith("/")
-    if is_folder and (arguments.force or arguments.errors):
-        raise ValueError(f"--force and --errors are for a file, got the folder {out}")
+    is_folder, of_file = out.endswith("/"), ("force", "errors", "results", "pass_rate")
+    if is_folder and any(getattr(arguments, name) for name in of_file):
+        wrong = "--force, --errors, --for and --pass-rate are for a file"
+        raise ValueError(f"{wrong}, got the folder {out}")
     if not is_folder and (arguments.shard or arguments.rows_per_file is not None):
         raise ValueError(f"--shard and --rows-per-file are for a folder OUT/, got the file {out}")
     dataset = _dataset_of(used)
-    if is_folder and (arguments.results or arguments.pass_rate):
-        raise ValueError(f"--for and --pass-rate are for a file, got the folder {out}")
     if arguments.errors and (unused := {"trace", "traces", "tokenizer"} & used.keys()):
         raise ValueError(f"--errors writes traces of its own, without --{min(unused)}")
     if is_folder:

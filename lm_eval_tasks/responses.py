@@ -25,8 +25,8 @@ from cogniload_gen.answers.sample import NO_FACTS, ResponseFacts, as_count, memb
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import pair_up
 
-_BRIEF = Repr()
-_BRIEF.maxstring = _BRIEF.maxother = 300
+BRIEF = Repr()
+BRIEF.maxstring = BRIEF.maxother = 300
 
 
 class Response(str):
@@ -70,7 +70,7 @@ class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went
     """A server's answer without a completion, and why it has none."""
 
     def __init__(self, why: str, answer: object) -> None:
-        super().__init__(f"answered what is no completion, {why}: {_BRIEF.repr(answer)}")
+        super().__init__(f"answered what is no completion, {why}: {BRIEF.repr(answer)}")
 
 
 def keep_facts(model: LM | None) -> None:
@@ -190,7 +190,7 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
     part, read = "content" if chat else "text", []
     for index, choice in enumerate(choices):
         if choice.get("error") or kind_of(choice.get("finish_reason")) == "broken":
-            why = _BRIEF.repr(choice.get("error") or choice.get("finish_reason"))
+            why = BRIEF.repr(choice.get("error") or choice.get("finish_reason"))
             raise NoCompletion(f"as it broke off ({why})", answer)
         held = members(choice, "message") if chat else choice
         # `usage` counts a whole answer, so it does not hold for a response that shares one

@@ -14,7 +14,6 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from reprlib import Repr
 from typing import Any
 
 import aiohttp
@@ -28,7 +27,7 @@ from yarl import URL
 from cogniload_gen.files import load_json
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks.lm_eval_private import payload, slots
-from lm_eval_tasks.responses import NoCompletion, read_body
+from lm_eval_tasks.responses import BRIEF, NoCompletion, read_body
 
 log = logging.getLogger(__name__)
 
@@ -58,15 +57,12 @@ _HINTS = {
     "stream": "if it answers in streams alone: give stream=true in --gen_kwargs",
 }
 
-_BRIEF = Repr()
-_BRIEF.maxstring = _BRIEF.maxother = 300
-
 
 class Refused(ConnectionError):  # noqa: N818  (an answer)
     """A server's answer that says it failed: its status, what it says, and how long to wait."""
 
     def __init__(self, answer: aiohttp.ClientResponse, text: str, why: str = "") -> None:
-        super().__init__(f"answered {answer.status} {answer.reason}: {why or _BRIEF.repr(text)}")
+        super().__init__(f"answered {answer.status} {answer.reason}: {why or BRIEF.repr(text)}")
         self.status, self.text = answer.status, text
         self.wait = _asked_wait(answer.headers)
 
@@ -271,7 +267,7 @@ def explain(error: Exception, model: object, seconds: float | None = None) -> Ex
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         says = f"can't be asked ({error.strerror}): lower num_concurrent, or raise ulimit -n"
     elif isinstance(error, aiohttp.ClientSSLError):
-        says = f"is not trusted, see ca_cert_path, and http or https: {_BRIEF.repr(str(error))}"
+        says = f"is not trusted, see ca_cert_path, and http or https: {BRIEF.repr(str(error))}"
     elif isinstance(error, aiohttp.ClientConnectionError):
         return ConnectionError(f"no server answers at {url}")
     elif isinstance(error, TimeoutError):
@@ -289,7 +285,7 @@ def explain(error: Exception, model: object, seconds: float | None = None) -> Ex
             hints = ["base_url must have its path, as in http://HOST:PORT/v1/chat/completions"]
         says = "; ".join([str(error), *hints[:1]])
     elif isinstance(error, aiohttp.ClientError):
-        says = f"answered {_BRIEF.repr(str(error))}"
+        says = f"answered {BRIEF.repr(str(error))}"
     else:
         return error
     return ConnectionError(f"the server at {url} {says}")
@@ -320,7 +316,7 @@ def check_server(model: LM, context_budget: int) -> dict[str, str]:
     listed = {str(entry.get("id")): entry for entry in entries or () if isinstance(entry, dict)}
     known = listed.get(str(model.model), {})
     if listed and not known:
-        names = _BRIEF.repr(sorted(listed))
+        names = BRIEF.repr(sorted(listed))
         log.warning("the server lists %s and not %r: it may know it", names, model.model)
     window = known.get("max_model_len")
     if type(window) is int and window < context_budget:
