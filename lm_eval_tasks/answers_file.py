@@ -273,12 +273,7 @@ class AnsweringModel:
     loglikelihood_rolling = partialmethod(_answer, "loglikelihood_rolling")
 
     def _ask(
-        self,
-        inner: LM,
-        file: Path,
-        kind: str,
-        waiting: Sequence[tuple[Key, Instance]],
-        total: int,
+        self, inner: LM, file: Path, kind: str, waiting: Sequence[tuple[Key, Instance]], total: int
     ) -> None:
         """Send requests; lm-eval's backends tell a "cache hook" of each answer, by its prompt.
 

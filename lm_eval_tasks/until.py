@@ -60,16 +60,11 @@ class Search(AdaptiveTask):
         names = [config.tasks] if isinstance(config.tasks, str) else list(config.tasks)
         if len(names) != 1:
             raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
-        if shard != (1, 1):
-            raise ValueError(
-                "--shard is refused: with --until each batch follows from all answers; several "
-                "GPUs serve one run (data_parallel_size of vllm)"
-            )
-        for name in ("limit", "samples"):
-            if getattr(config, name) is not None:
-                raise ValueError(
-                    f"--{name} is refused: with --until the design says what is evaluated"
-                )
+        several = {"shard": shard != (1, 1)}  # each batch follows from all answers
+        for name, given in (several | {"limit": config.limit, "samples": config.samples}).items():
+            if given:
+                what = "with --until the design says what is evaluated"
+                raise ValueError(f"--{name} is refused: {what}")
         return cls(str(names[0]), config.metadata, until, config.include_path)
 
     @property
