@@ -65,3 +65,11 @@ def test_a_response_is_judged_as_the_package_judges_it_and_shown_whole(row):
         assert said.startswith(("Wrong", "Right")[scored.correct])
         assert ("could not be read" in said) == (not steps.read)
         assert ("first error" in dict(map(reversed, marked))) == (steps.first_error == 0)
+
+
+def test_the_first_wrong_variable_is_marked():
+    (row,) = generate_factor(N=3, num_puzzles=1).to_pylist()
+    first, _, rest = row["solution"].partition("\n")
+    said, marked = APP["judge"](f"{first}7\n{rest}", row)
+    assert "First error: invented, at v" in said
+    assert (f"{first}7", "first error") in marked

@@ -76,10 +76,11 @@ def judge(response: str, row: dict[str, Any] | None) -> tuple[str, list[tuple[st
         text += "Its steps hold no error" + (", but its answer does." if steps.error else ".")
     else:
         text += f"First error: {steps.error}, at {steps.first_error}."
-        told = steps if "poi" in row else steps.told.get(steps.first_error)
-        if told is not None and told.place is not None:
-            end = response.find("\n", told.place)
-            marks["first error"] = (told.place, end if end >= 0 else len(response))
+        told = steps.told.get(steps.first_error)
+        place = steps.place if "poi" in row else told and told.start
+        if place is not None:
+            end = response.find("\n", place)
+            marks["first error"] = (place, end if end >= 0 else len(response))
     edges = sorted({0, len(response), *(edge for place in marks.values() for edge in place)})
     parts = []
     for first, last in pairwise(edges):
