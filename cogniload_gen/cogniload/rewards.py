@@ -278,9 +278,7 @@ def mentioned(words: str, history: _History) -> Told:
     """Return the values by category that a text mentions; None where they are several."""
     mentions: Told = {}
     for category in history.states[0]:
-        matches = scoring.MENTIONS[category].finditer(words)
-        spelt = (spelling for match in matches for spelling in match.groups() if spelling)
-        if values := {scoring.SPELLINGS[category][spelling] for spelling in spelt}:
+        if values := {*scoring.mentioned(words, category)}:
             mentions[category] = values.pop() if len(values) == 1 else None
     return mentions
 

@@ -388,6 +388,13 @@ def mention(category: str) -> re.Pattern:
 
 MENTIONS = {category: mention(category) for category in VOCABULARIES}
 
+
+def mentioned(text: str, category: str) -> list[str]:
+    """Return the values of a category that a lowercase text mentions, in order."""
+    spelt = (match.groups() for match in MENTIONS[category].finditer(text))
+    return [SPELLINGS[category][next(filter(None, forms))] for forms in spelt]
+
+
 MARKS = re.compile(
     r"(?:[ \t*_`{}\[\]()\"#>$✅\u200b\u00ad]|</?(?:think|thinking|answer)>|\\(?:boxed|text)\b)+"
 )
@@ -448,9 +455,5 @@ def read_state(text: str, categories: dict[str, str]) -> dict[str, str]:
     for category in categories:
         text = text.replace(category, WORDS[category]["noun"])  # as in the answer's own words
     text = MARKS.sub(" ", text)
-    values = {}
-    for category in categories:
-        for match in MENTIONS[category].finditer(text):
-            (spelling,) = filter(None, match.groups())
-            values[category] = SPELLINGS[category][spelling]
-    return values
+    told = {category: mentioned(text, category) for category in categories}
+    return {category: values[-1] for category, values in told.items() if values}
