@@ -17,8 +17,7 @@ T2. Equations. They are the chains of the answer reader's lexer (R5, R6 of `read
 T3. Values. A variable has the last value that the response gives it. If a right value stands before
     a wrong one, the variable is doubtful.
 T4. First error. A value is wrong if the puzzle gives another. The first wrong variable is, of those
-    with no wrong variable among the ones that they depend on, the first to have a value. Its depth
-    is the number of definitions on the longest way to a given number (0 for a given number).
+    with no wrong variable among the ones that they depend on, the first to have a value.
 T5. Kinds. "reference": it is computed from variables and by operations that do not lead to its
     value, or from values that the referred variables don't have; "arithmetic": from the
     right ones, with a wrong result; "invented": no computation stands beside the wrong value, or
@@ -81,28 +80,25 @@ class FactorSteps(StepsRead):
     """The values of a FACTOR puzzle's variables in a response, and where it breaks.
 
     `told` maps each variable, named as in the puzzle, to its value and the value's place;
-    `first_error` is the first wrong variable, `depth` its depth, `error` the kind (T5); `recovered`
-    is whether the answer is right after an error (None without one); `coverage` is the share of
-    the needed variables that have a value; without `read` nothing is claimed.
+    `first_error` is the first wrong variable, `error` the kind (T5); `recovered` is whether the
+    answer is right after an error (None without one); `coverage` is the share of the needed
+    variables that have a value; without `read` nothing is claimed.
     """
 
     told: dict[str, Told] = field(default_factory=dict)
-    depth: int | None = None
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A puzzle's relations, with its variables numbered.
+    """A puzzle's relations, with its variables numbered: what defines one stands before it.
 
-    `names` are as in the puzzle, `terms` what defines each, `needed` the numbers in order of their
-    depth; `pattern` finds the variables in a text, and `spellings` has the number of each.
+    `names` are as in the puzzle, `terms` what defines each; `pattern` finds the variables in a
+    text, and `spellings` has the number of each.
     """
 
     names: list[str]
     terms: list[tuple[int, ...]]
     values: list[int]
-    depths: list[int]
-    needed: list[int]
     pattern: re.Pattern
     spellings: dict[str, int]
 
@@ -134,10 +130,6 @@ def _problem_of(puzzle: str, suite: str) -> Problem:
     values = evaluate(relations, wanted)
     keys = list(values)
     number = {key: i for i, key in enumerate(keys)}
-    depths: dict[Name, int] = {}
-    for key in keys:  # `evaluate` gives them in an order in which terms come first
-        below = [depths[term] for term in relations[key].terms]
-        depths[key] = 1 + max(below) if below else 0
     spellings = {spelling: number[key] for key in reversed(keys) for spelling in spelled(key)}
     pattern = VARIABLE_FIRST
     if names := [key for key in keys if isinstance(key, tuple)]:
@@ -149,8 +141,6 @@ def _problem_of(puzzle: str, suite: str) -> Problem:
         [spell(key) for key in keys],
         [tuple(number[term] for term in relations[key].terms) for key in keys],
         [values[key] for key in keys],
-        [depths[key] for key in keys],
-        sorted(range(len(keys)), key=lambda i: depths[keys[i]]),
         pattern,
         spellings,
     )
@@ -199,31 +189,28 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     values = {problem.names[i]: Told(str(e.value), e.start, e.stop) for i, e in last.items()}
     coverage = len(last) / len(problem.names)
     wrong = {i for i, e in last.items() if e.value != problem.values[i]}
-    sources = sorted(
-        (i for i in wrong if not depends(i, wrong, problem)),
-        key=lambda i: (first[i], problem.depths[i]),
-    )
-    if coverage < _READ_SHARE or (sources and sources[0] in doubtful):
+    sources = sorted((first[i], i) for i in wrong if not depends(i, wrong, problem))
+    if coverage < _READ_SHARE or (sources and sources[0][1] in doubtful):
         return FactorSteps(coverage=coverage)
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last)
     known = {i for i, value in enumerate(problem.values) if right and value == row.get("target")}
     resolved = closure({*last, *known}, problem)
-    missing = [i for i in problem.needed if i not in resolved]
+    missing = [i for i in range(len(problem.names)) if i not in resolved]
     if right and row["suite"] == "realistic":
         missing = []
     i, error, is_clear = None, None if right else "answer", True
     if sources:
-        i = sources[0]
+        _, i = sources[0]
         error = kind_of(i, [e for j, e in equations if j == i], last[i].value, problem, text)
         is_clear = error is not None and not depends(i, unclear, problem)
     elif missing:
         i, error, is_clear = missing[0], "unresolved", unclear.isdisjoint(missing)
     if not is_clear:
         return FactorSteps(coverage=coverage)
-    name, depth = (None, None) if i is None else (problem.names[i], problem.depths[i])
+    name = None if i is None else problem.names[i]
     return FactorSteps(
-        values, depth, first_error=name, error=error,
+        values, first_error=name, error=error,
         recovered=right if error else None, coverage=coverage, read=True,
     )  # fmt: skip
 
