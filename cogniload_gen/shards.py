@@ -21,7 +21,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -35,7 +34,7 @@ from cogniload_gen import __version__, benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice, check_choices, check_integer
 from cogniload_gen.draws import address_key
-from cogniload_gen.files import MALFORMED, whole_file
+from cogniload_gen.files import naming, whole_file
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source, short
 from cogniload_gen.tables import table_writer
 
@@ -270,9 +269,6 @@ def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return what a folder's manifest says; ValueError if it is missing or no JSON object."""
-    path, manifest = folder / MANIFEST, None
-    with suppress(FileNotFoundError, *MALFORMED):
-        manifest = json.loads(path.read_bytes())
-    if not isinstance(manifest, dict):
-        raise ValueError(f"{path} must be what `cogniload generate OUT/` writes")
-    return manifest
+    path = folder / MANIFEST
+    with naming(f"{path} must be what `cogniload generate OUT/` writes", FileNotFoundError):
+        return dict(json.loads(path.read_bytes()).items())

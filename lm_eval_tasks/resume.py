@@ -21,7 +21,7 @@ from lm_eval.utils import handle_non_serializable, hash_string
 from pandas import json_normalize
 
 from cogniload_gen import benchmarks
-from cogniload_gen.files import whole_file
+from cogniload_gen.files import naming, whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks.until import Search
 
@@ -170,18 +170,15 @@ class Run:
         file = folder / "state" / "run.json"
         if not file.exists():
             return None
-        try:
+        what = "must be what this version of cogniload eval wrote, or name another --output_path"
+        with naming(f"{file} {what}"):
             run = cls(**json.loads(file.read_text("utf-8")))
             nested = run.free["model_args"], *map(run.what.get, ("model_args", "metadata"))
             held = run.what, run.model, run.free, run.about, run.what["versions"], *nested
             sound = all(isinstance(part, dict) for part in held) and type(run.total) is int
-            sound = sound and {*WHAT, "until"} <= {*run.what} and type(run.what["tasks"]) is list
-        except (ValueError, TypeError, LookupError, AttributeError):
-            sound = False
-        if not sound:
-            what = "must be what this version of cogniload eval wrote"
-            raise ValueError(f"{file} {what}: name another --output_path")
-        return run
+            if not (sound and {*WHAT, "until"} <= {*run.what} and type(run.what["tasks"]) is list):
+                raise TypeError("a part is missing, or of another kind")
+            return run
 
     @classmethod
     def begun(cls, folder: Path) -> "Run":

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
+from cogniload_gen.files import naming
 from lm_eval_tasks.evaluation import CAPS, DESIGN, Evaluation
 from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.resume import Run
@@ -82,10 +83,8 @@ def _parse(others: Sequence[str]) -> dict[str, Any]:
 def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings, and those of the file that `config` names where it has further ones."""
     file = settings.pop("config", None)
-    try:
+    with naming(str(file)):
         held = _given(EvaluatorConfig.load_yaml_config(file)) if file else {}
-    except TypeError as error:
-        raise ValueError(f"{file}: {error}") from None
     known = {*OURS, *IMPLIED, *REFUSED, *(each.name for each in fields(Evaluation))}
     if unknown := sorted(map(str, held.keys() - known)):
         raise ValueError(f"{file}: there is no setting {unknown[0]!r}")
