@@ -13,7 +13,7 @@ import sys
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -83,10 +83,8 @@ class Parser(ArgumentParser):
 def _number(text: str) -> int | float | str:
     """Return a number as Python reads it; any other text stays, for the knob's check to refuse."""
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            pass
     return text
 
 

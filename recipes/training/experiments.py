@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
@@ -235,10 +236,8 @@ def last_checkpoint(folder: Path) -> str | None:
     """Return the last checkpoint that was written to its end: the trainer's state comes last."""
     whole = []
     for state in folder.glob("checkpoint-*/trainer_state.json"):
-        try:
+        with suppress(ValueError):
             whole.append((json.loads(state.read_text("utf-8"))["global_step"], str(state.parent)))
-        except ValueError:
-            continue
     return max(whole)[1] if whole else None
 
 
