@@ -140,6 +140,12 @@ def test_no_text_does_harm(text, row):
     assert steps.read or steps.error is steps.first_error is None
 
 
+def test_a_number_of_thousands_of_digits_is_no_value():
+    row = SYMBOLIC[8]
+    steps = read_factor_steps(f"v1 = {'9' * 5000}\n{row['solution']}", row)
+    assert (steps.read, steps.error) == (True, None)
+
+
 @pytest.mark.parametrize(("signs", "read"), [(MOST_WORDS // 2, True), (MOST_WORDS, False)])
 def test_no_text_of_more_words_than_the_most_is_read(signs, read):
     steps = read_factor_steps("!" * signs + "\n" + SYMBOLIC[8]["solution"], SYMBOLIC[8])

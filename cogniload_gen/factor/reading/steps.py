@@ -332,7 +332,7 @@ def _read_equations(text: str, problem: Problem) -> list[tuple[int, _Equation]]:
         sums: list[int] = []
         for kind, digits, first, last in operands[1 + len(listed) :]:
             is_number = kind == "number"
-            value = int(digits) if is_number and digits.lstrip("-").isdecimal() else None
+            value = int(digits) if re.fullmatch("-?[0-9]{1,18}", digits) else None
             total = None if is_number else value_of(text[first:last], known)
             if patterns.spot.search(text[first:last]):
                 referred = total if referred is None else referred
