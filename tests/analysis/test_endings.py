@@ -12,12 +12,12 @@ from stored import cases
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.display.tables import table as make_table
 from cogniload_analysis.report.part import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.stop_reasons import (
     describe_ending,
     ending_table,
-    tabulate_endings,
     warn_of_limits,
 )
 from cogniload_gen.answers import Sample
@@ -63,7 +63,7 @@ def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
     assert caplog.messages[-1] in unescape(page)
     held = {"model": "m", "ending": "unknown", "cut_by": "", "reasoning_hidden": ""}
     unknown = pd.DataFrame([held | {"acc_uncut": 0.0}])
-    assert "Overflow [%]" not in tabulate_endings(unknown, "").shown
+    assert "Overflow [%]" not in make_table("endings", ending_table(unknown)).shown
 
 
 def test_a_model_that_runs_elsewhere_or_nowhere_has_no_device(tmp_path):

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import Design, describe_interval
+from cogniload_analysis.display import tables
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import Columns, Table, thousands
 from cogniload_analysis.stats import Interval
 
 SETTINGS = ("goal", "target", "budget", "N", "at", "d")
@@ -111,13 +111,12 @@ def say_run(row: Mapping[str, Any]) -> list[str]:
 
 def runs_sections(
     rows: Sequence[Mapping[str, Any]],
-    columns: Columns,
-    name: str,
+    table: str,
     figures: Iterable[tuple[str, Figure]],
 ) -> list[Section]:
     """Return the section on adaptive runs, by rows of `run_row`; none without runs.
 
-    `columns` say whose a run is; `figures` are a title and a figure of each.
+    `table` is their kind of table; `figures` are a title and a figure of each.
     """
     if not rows:
         return []
@@ -125,16 +124,7 @@ def runs_sections(
         Section(title, [say_run(row), figure])
         for row, (title, figure) in zip(rows, figures, strict=True)
     ]
-    columns = {
-        **columns,
-        "wanted": "Asked for",
-        "known": "Estimate, 95 %",
-        "n": ("Puzzles", thousands),
-        "budget": ("Budget", thousands),
-        "stopped": "Stopped",
-    }
-    caption = "Adaptive runs: what was asked for, and what was found."
-    runs = Table(name, pd.DataFrame(rows), caption, columns)
+    runs = tables.table(table, pd.DataFrame(rows))
     return [Section("Adaptive runs", [*parts, runs], "adaptive-runs", folded=True)]
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -161,51 +162,29 @@ def _show_places(best: float, worst: float, ranked: int) -> str:
     return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked:.0f}"
 
 
-_OVERVIEW: tb.Columns = {
-    **tb.MODEL,
-    "rank, rank_worst": ("Rank", show_ranks),
-    "ECL50, least_N, most_N, meaning": ("ECL50", _show_ECL50),
-    "ECL50_low, ECL50_high, least_N, most_N": ("ECL50, 95 %", _show_interval),
-    "ECL80, least_N, most_N": ("ECL80", _show_length),
-    "loads": "At",
-    "breaks": "Falls with",
-    "place, place_worst, ranked": ("Place", _show_places),
-    "accuracy": ("Acc [%]", tb.percent),
-    "low, high": ("Acc, 95 %", tb.percent_interval),
-    "acc_uncut": ("Acc, uncut [%]", tb.percent),
-    "cut_share": ("Overflow [%]", tb.percent),
-    "chance": ("Chance [%]", tb.percent),
-    "response_tokens": ("Tokens", tb.thousands),
-    "cost": ("Cost", tb.number(2)),
-    "responses": "Responses",
-    "date": ("Run", lambda date: date[:10]),
-}
-
-
-BOUNDS: tb.Columns = {
-    "acc_least, acc_most": ("Acc, bounds [%]", tb.percent_interval),
-    "ECL50, ECL50_most, least_N, most_N": ("ECL50, bounds", _show_interval),
-}
-"""What a table of runs has besides where a limit cut many responses: all wrong, to all right."""
+_FORMATS: tb.Formats = {
+    "ranks": show_ranks, "places": _show_places, "ECL50": _show_ECL50, "length": _show_length,
+}  # fmt: skip
 
 
 def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
     """Return the table of all runs."""
     bounded = bool(overview["ECL50_most"].notna().any())
-    columns, at = {**_OVERVIEW, **BOUNDS} if bounded else {**_OVERVIEW}, ""
-    if len(overview) > 1 and overview["loads"].nunique() == 1:
-        at = f" at {overview['loads'].iloc[0]}"
-        del columns["loads"]
     cut = bool(overview["cut_share"].gt(0).any())
-    if not cut:
-        del columns["acc_uncut"], columns["cut_share"]
+    hidden, at = set(), ""
+    if len(overview) > 1 and overview["loads"].nunique() == 1:
+        hidden, at = {"At"}, f" at {overview['loads'].iloc[0]}"
+    hidden |= {"Acc, uncut [%]", "Overflow [%]"} if not cut else set()
+    hidden |= {"Acc, bounds [%]", "ECL50, bounds"} if not bounded else set()
+    table = tb.table("overview", overview, _FORMATS)
+    columns = {name: column for name, column in table.columns.items() if column[0] not in hidden}
     by = f"by ECL50, the N at which half of the puzzles are solved{at} (ECL80: 80 %)"
-    caption = f"All runs, best first: {by}; and the loads that break them, the largest fall first."
+    caption = f"{table.caption}: {by}; and the loads that break them, the largest fall first."
     if overview["place"].notna().any():
         caption += " Place is among the published models; ranks and places have 95 % intervals."
     caption += " Overflow is the share of the responses that a limit cut." * cut
     caption += " Bounds are with all of these wrong, and all right." * bounded
-    return tb.Table("overview", overview, caption, columns)
+    return replace(table, caption=caption, columns=columns)
 
 
 def say_capacity(row: Mapping[Any, Any]) -> str:

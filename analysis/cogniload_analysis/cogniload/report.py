@@ -16,7 +16,6 @@ from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranki
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
-from cogniload_analysis.display.tables import MODEL
 
 # Models that a reader can tell apart in one of the paper's figures, which have 22.
 _MOST_IN_A_FIGURE = 40
@@ -56,7 +55,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         *accuracy_sections(frame, link="Accuracy" if curved else ""),
         breaking,
         thresholds_section(frame, shown, known, fits),
-        *runs_sections([*map(run_row, runs.values())], MODEL, "adaptive", curves.items()),
+        *runs_sections([*map(run_row, runs.values())], "adaptive", curves.items()),
         ranking_section(ranking),
         *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
         *attempts_sections(frame),

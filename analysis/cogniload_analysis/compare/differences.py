@@ -1,7 +1,7 @@
 """Runs side by side: their differences in accuracy, by pairs of puzzles, and in measures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
@@ -24,16 +24,6 @@ _ENOUGH_IN_COMMON = 0.5
 _FEW_MODELS, _MOST_MODELS = 3, 12
 _ONCE, _CLUSTERED, _UNPAIRED = "paired", "paired, clustered by puzzle", "unpaired"
 
-_ACCURACY_CAPTION = (
-    "Differences in accuracy, of all puzzles and at each level of each load, in percentage points, "
-    "with 95 % intervals."
-)
-_MATRIX_CAPTION = (
-    "By how many percentage points the model of a row solves more puzzles than that of a column; "
-    "in brackets, where that may be chance (p after Holm's correction is 0.05 or more)."
-)
-_FITS_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
-
 
 def _show_difference(value: float, scale: object) -> str:
     """Set a difference of measures; one of ECL50 is a factor."""
@@ -49,35 +39,6 @@ def _show_beside(difference: float, p: float) -> str:
 
 def _show_puzzles(first: int, second: int) -> str:
     return str(first) if first == second else f"{first} and {second}"
-
-
-PAIR: tb.Columns = {"first, second": ("Runs", "{} − {}".format)}
-_SHARES: tb.Columns = {
-    "first_puzzles, second_puzzles": ("Puzzles", _show_puzzles),
-    "first_share": ("First [%]", tb.percent),
-    "second_share": ("Second [%]", tb.percent),
-    "difference": ("Difference", tb.points(1)),
-    "low, high": ("95 % interval", tb.between(tb.points(1))),
-    **tb.P_VALUES,
-    "method": "Method",
-}
-_MATRIX: tb.Columns = {
-    "number, first": ("Model", "{}. {}".format),
-    "column": ("Against", "{}.".format),
-    "difference, p_holm": ("Difference", _show_beside),
-}
-_FITS: tb.Columns = {
-    **PAIR,
-    "condition": "At",
-    "measure": "Measure",
-    "first_value": ("First", tb.form("{:.4g}")),
-    "second_value": ("Second", tb.form("{:.4g}")),
-    "difference, scale": ("Difference", _show_difference),
-    "low, high, scale": ("95 % interval", tb.between(_show_difference)),
-    **tb.P_VALUES,
-    "method": "Method",
-    "note": "Note",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +87,10 @@ class Comparison:
         def show(name: str, level: float) -> str:
             return loads[name].say(level) if name else ""
 
-        shares = {**PAIR, "load, level": ("At", show), **_SHARES}
-        accuracy = tb.Table(f"{prefix}comparison", self.accuracy, _ACCURACY_CAPTION, shares)
-        fits = tb.Table(f"{prefix}comparison_fits", self.measures, _FITS_CAPTION, _FITS)
+        shares: tb.Formats = {"level": show, "counts": _show_puzzles}
+        accuracy = tb.table("comparison", self.accuracy, shares, prefix=prefix)
+        scaled = {"scaled": _show_difference}
+        fits = tb.table("comparison_fits", self.measures, scaled, prefix=prefix)
         return [table for table in (accuracy, fits) if len(table.data)]
 
     def matrix(self, models: Sequence[str], prefix: str = "") -> tb.Table:
@@ -141,7 +103,8 @@ class Comparison:
             for name in ("first", "second")
         )
         both = both.sort_values(["number", "column"], ignore_index=True)
-        return tb.Table(f"{prefix}matrix", both, _MATRIX_CAPTION, _MATRIX, wide=True, heat=True)
+        matrix = tb.table("matrix", both, {"beside": _show_beside}, prefix=prefix)
+        return replace(matrix, wide=True, heat=True)
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""

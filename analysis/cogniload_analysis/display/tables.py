@@ -1,20 +1,23 @@
 """Tables of the report: their raw numbers, how these are set in print, and CSV and LaTeX.
 
 A section's file has the functions that return raw numbers, one row per model and what it is about.
-A `Table` says how they are printed; the page, the CSV and the LaTeX are made of it.
+A `Table` says how they are printed; the page, the CSV and the LaTeX are made of it. The words of
+most tables are in `data/tables.toml`.
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import pandas as pd
 
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, wilson_interval
+from cogniload_gen.files import read_words
 
 MISSING = "--"
 _LONG_TABLE = 40
@@ -32,9 +35,12 @@ _LATEX = {
 }  # fmt: skip
 
 # From one row's raw values to a cell's text.
-_Format = Callable[..., str]
+Format = Callable[..., str]
 
-Columns = Mapping[str, str | tuple[str, _Format]]
+Formats = Mapping[str, Format]
+"""Formats by name."""
+
+Columns = Mapping[str, str | tuple[str, Format]]
 """Printed columns: see `Table`."""
 
 
@@ -57,7 +63,7 @@ class Table:
     name: str
     data: pd.DataFrame
     caption: str
-    columns: Columns | None = None
+    columns: Columns = field(default_factory=dict)
     wide: bool = False
     heat: bool = False
 
@@ -67,8 +73,8 @@ class Table:
     def shown(self) -> pd.DataFrame:
         """The table in print, as text."""
         printed = {}
-        columns = {str(name): str(name) for name in self.data} if self.columns is None else None
-        for names, column in (columns or self.columns or {}).items():
+        columns = self.columns or {str(name): str(name) for name in self.data}
+        for names, column in columns.items():
             heading, show = (column, text) if isinstance(column, str) else column
             raw = self.data.reindex(columns=names.split(", "))
             if (raw.notna() & (raw != "")).to_numpy().any():
@@ -78,7 +84,7 @@ class Table:
         if not self.wide:
             return shown
         *rows, across, cell = shown
-        in_order = self.data[list(self.columns or ())[-2]].argsort(kind="stable")
+        in_order = self.data[list(self.columns)[-2]].argsort(kind="stable")
         headings = shown[across].iloc[in_order].unique()
         wide = shown.pivot_table(cell, rows, across, aggfunc="first", sort=False)
         return wide[headings].fillna(MISSING).reset_index().rename_axis(columns=None)
@@ -131,12 +137,12 @@ def set_number(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
-def number(decimals: int, scale: float = 1) -> _Format:
+def number(decimals: int, scale: float = 1) -> Format:
     """Return a format of a number, times `scale`, with decimals."""
     return lambda value: set_number(scale * value, decimals)
 
 
-def between(show: _Format) -> _Format:
+def between(show: Format) -> Format:
     """Return a format of the two ends of an interval, each set by `show` with what follows them."""
 
     def show_ends(low: float, high: float, *more: Any) -> str:
@@ -145,17 +151,17 @@ def between(show: _Format) -> _Format:
     return show_ends
 
 
-def form(template: str) -> _Format:
+def form(template: str) -> Format:
     """Return a format by a format string; a missing first value is a dash."""
     return lambda *values: template.format(*values) if pd.notna(values[0]) else MISSING
 
 
-def starred(decimals: int) -> _Format:
+def starred(decimals: int) -> Format:
     """Return a format of a number with decimals, and the stars of its p after it."""
     return lambda value, p: set_number(value, decimals) + stars(p)
 
 
-def points(decimals: int) -> _Format:
+def points(decimals: int) -> Format:
     """Return a format of a difference of shares in percentage points, with its sign."""
     return lambda share: MISSING if math.isnan(share) else f"{100 * share:+.{decimals}f}"
 
@@ -185,18 +191,61 @@ def within(value: float, decimals: int, least: float, most: float) -> str:
     return beyond(value, least, most) or set_number(value, decimals)
 
 
+def show_context(tokens: float) -> str:
+    """Return a context length in thousands of tokens, as in 4K."""
+    return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
+
+
+# --- Tables by their words -----------------------------------------------------------------------
+
+_WORDS = read_words("cogniload_analysis", "tables")
+_FORMATS: Mapping[str, Callable[..., Any]] = {
+    "text": text, "number": number, "points": points, "starred": starred, "percent": percent,
+    "thousands": thousands, "p": p_value, "tokens": tokens, "context": show_context,
+}  # fmt: skip
+
+
+def table(
+    kind: str,
+    data: pd.DataFrame,
+    formats: Formats = MappingProxyType({}),
+    *,
+    prefix: str = "",
+    more: Columns = MappingProxyType({}),
+    **words: object,
+) -> Table:
+    """Return a table of raw numbers, whose caption and columns are those of `data/tables.toml`.
+
+    `formats` are its own ones by name, `prefix` begins its name, `more` are the columns in the
+    place of "*", and `words` are put into the caption.
+    """
+    columns: dict[str, str | tuple[str, Format]] = {}
+    for column in _WORDS[kind]["columns"]:
+        if column == "*":
+            columns |= more
+        else:
+            shown, heading, *show = _WORDS["usual"][column] if isinstance(column, str) else column
+            columns[shown] = heading, _find_format(show[0] if show else "text", formats)
+    return Table(prefix + kind, data, _WORDS[kind]["caption"].format(**words), columns)
+
+
+def _find_format(words: str, own: Formats) -> Format:
+    """Return the format that `data/tables.toml` names, such as "interval points 1"."""
+    name, *rest = words.split()
+    if "{" in words:
+        return form(words)
+    if name == "interval":
+        return between(_find_format(" ".join(rest), own))
+    found = {**_FORMATS, **own}[name]
+    return found(*map(int, rest)) if rest else found
+
+
 # --- Columns and tables that both benchmarks have ------------------------------------------------
 
 MODEL: Columns = {"model": "Model"}
-ACCURACY: Columns = {
-    "accuracy": ("Acc [%]", percent),
-    "low, high": ("95 % interval", percent_interval),
-}
-COUNTS: Columns = {"correct": "Right", "responses": "Responses"}
-P_VALUES: Columns = {"p": ("p", p_value), "p_holm": ("p (Holm)", p_value)}
 
 
-def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, _Format]]:
+def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, Format]]:
     """Return the printed columns of loads."""
     return {
         load.name: (load.heading, lambda level, load=load: load.show(load.scale(level)))
@@ -206,8 +255,14 @@ def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, _Format]]:
 
 def accuracy_columns(loads: Sequence[Load]) -> Columns:
     """Return the printed columns of `accuracy_table`, in percent."""
-    chance = {"chance": ("Chance [%]", percent)}
-    return {**MODEL, **load_columns(loads), **ACCURACY, **chance, **COUNTS}
+    return {
+        **MODEL,
+        **load_columns(loads),
+        "accuracy": ("Acc [%]", percent),
+        "low, high": ("95 % interval", percent_interval),
+        "chance": ("Chance [%]", percent),
+        **{"correct": "Right", "responses": "Responses"},
+    }
 
 
 def accuracy_table(

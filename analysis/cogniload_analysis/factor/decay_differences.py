@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.stats import t as student
 
 from cogniload_analysis.analysis import Pairs
+from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.factor.decay import CONDITION, TERMS, fit_complexity_decay
-from cogniload_analysis.factor.loads import show_context
 from cogniload_analysis.stats import CONFIDENCE
 
 _GROUPS = 20

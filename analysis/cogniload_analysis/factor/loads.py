@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.display.tables import MODEL, Columns, load_columns
+from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.frame import Load, read_integer
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs
@@ -55,22 +55,14 @@ def describe_condition(row: Mapping[Any, Any]) -> str:
     return f"With {row['context']:,} tokens of {around}"
 
 
-def show_context(tokens: float) -> str:
-    """Return a context length in thousands of tokens, as in 4K."""
-    return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
-
-
 def label_context(context: Any, noise: Any) -> str:
     """Return a context length, with the kind of its noise where there are several kinds."""
     return show_context(context) + f" {noise}" * (noise in {"close", "general"})
 
 
-_SUITE, COMPLEXITY_LOAD, CONTEXT, _NOISE = LOADS = (
+_, COMPLEXITY_LOAD, CONTEXT, _ = LOADS = (
     Load("suite", "Suite", "category", show=str, in_task=True),
     Load("N", "N", harder=True),
     Load("context", "Context", show=show_context, harder=True),
     Load("noise", "Noise", "category", show=str),
 )
-
-CONDITIONS: Columns = {**MODEL, **load_columns([_SUITE, CONTEXT, _NOISE])}
-"""The printed columns of a condition: a model, a suite, a context and a noise."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from cogniload_analysis.display.tables import Columns, Table, form, percent, percent_interval
+from cogniload_analysis.display.tables import Table, table
 from cogniload_analysis.factor.loads import read_loads
 from cogniload_analysis.stats import PAPER_CONFIDENCE, wilson_interval
 from cogniload_gen.benchmark import Row
@@ -12,14 +12,6 @@ from cogniload_gen.factor.retrieval import Retrieval, retrieve
 from cogniload_gen.tokens import Tokenizer
 
 CELL = ["suite", "N", "context", "noise", "retriever", "budget"]
-
-_PRINTED: Columns = {name: name for name in (*CELL, "puzzles") if name != "noise"} | {
-    "N": "N/op",
-    "recall": ("recall [%]", percent),
-    "closure": ("closure recall [%]", percent),
-    "closure_low, closure_high": ("90 % interval", percent_interval),
-    "tokens": ("tokens", form("{:.0f}")),
-}
 
 
 def measure(
@@ -46,5 +38,4 @@ def measure(
     means.insert(len(CELL), "puzzles", puzzles)
     low, high = wilson_interval(means["closure"] * puzzles, puzzles, PAPER_CONFIDENCE)
     recall = means["found"] / means["needed"]
-    table = means.assign(recall=recall, closure_low=low, closure_high=high)
-    return Table("recall", table, "What retrievers find.", _PRINTED)
+    return table("recall", means.assign(recall=recall, closure_low=low, closure_high=high))

@@ -9,7 +9,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONDITIONS, CONTEXT, LOADS, MEANINGS
+from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONTEXT, LOADS, MEANINGS
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
@@ -61,7 +61,7 @@ def report_factor(frame: pd.DataFrame) -> Findings:
         *adaptive.adaptive_sections(frame),
         *contexts.published_section(fits),
         *[Section("Models by complexity and context", drawn, "curves", folded=True)] * bool(drawn),
-        Section("Fits", [decays.tabulate_fits(fits)], "fits", folded=True),
+        Section("Fits", [tb.table("factor_decay", fits, decays.FORMATS)], "fits", folded=True),
         *attempts.attempts_sections(frame),
         errors_section(frame),
     ]
@@ -81,22 +81,8 @@ def describe_verdict(
 
 def errors_section(frame: pd.DataFrame) -> Section:
     """Return the section on outcomes and tokens, and the accuracy by N."""
-    table = tb.Table(
-        "factor_responses",
-        _response_table(frame),
-        "Accuracy with its 95 % Wilson interval, outcomes, and tokens as mean[90th percentile] of "
-        "prompt and output.",
-        {
-            **CONDITIONS,
-            "responses": "Responses",
-            **tb.ACCURACY,
-            "acc_uncut": ("Acc, uncut [%]", tb.percent),
-            "overflow": ("Overflow [%]", tb.percent),
-            **{outcome.value: outcome.value for outcome in FactorOutcome},
-            "prompt_tokens_mean, prompt_tokens_p90": ("Prompt", tb.tokens),
-            "response_tokens_mean, response_tokens_p90": ("Output", tb.tokens),
-        },
-    )
+    outcomes: tb.Columns = {outcome.value: outcome.value for outcome in FactorOutcome}
+    table = tb.table("factor_responses", _response_table(frame), more=outcomes)
     by_N = tb.Table(
         "factor_accuracy_by_N",
         tb.accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE),

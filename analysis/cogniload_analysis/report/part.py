@@ -18,7 +18,7 @@ from cogniload_analysis.frame import Load
 from cogniload_analysis.report.examples import FAILURES, SUCCESSES, list_responses, pick_responses
 from cogniload_analysis.report.why import add_causes, explain_models, repair_sections, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
-from cogniload_analysis.samples.stop_reasons import tabulate_endings, warn_of_limits
+from cogniload_analysis.samples.stop_reasons import ending_table, warn_of_limits
 from cogniload_gen import __version__
 
 _MIXED = (
@@ -27,6 +27,11 @@ _MIXED = (
 )
 # How `cogniload why` names its folder in that of a run.
 _OF_WHY = ("why", "repair")
+
+_FORMATS: tb.Formats = {
+    "limit": lambda limit: limit or "none",
+    "range": lambda low, high: str(low) if low == high else f"{low}–{high}",
+}
 
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 
@@ -80,14 +85,16 @@ def build_part(
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
     alone = [*everything["model"].cat.categories.difference(frame["model"].cat.categories)]
-    shown = tb.Table(f"{analysis.prefix}runs", runs, "What was run.", _run_columns(analysis.loads))
+    # the task's name says the others
+    loads = {load.printed_name: load.heading for load in analysis.loads if not load.in_task}
+    shown = tb.table("runs", runs, _FORMATS, prefix=analysis.prefix, more=loads)
     if frame.empty:
         verdicts = [_say_twins(model, everything) for model in alone]
         run = Section("What was run", [shown], "what-was-run", folded=True)
         sections = [*repair_sections(everything, analysis), run]
         return Part(analysis, _describe_runs(runs, runs), verdicts, sections)
     findings = analysis.report(frame)
-    endings = tabulate_endings(frame, analysis.prefix)
+    endings = tb.table("endings", ending_table(frame), prefix=analysis.prefix)
     explained = explain_models(everything)
     repeats = frame.groupby("model", observed=True)["repeats"].unique().explode()
     said = [*say_runs(once), *(f"{model}: {it}." for model, it in repeats.items() if it)]
@@ -100,11 +107,11 @@ def build_part(
         Section("What was run", [shown, *said, endings], "what-was-run", folded=True),
         *(section for section in findings.sections if section.folded),
     ]
+    names = [load.name for load in analysis.loads]
     suites = [load.name for load in analysis.loads if load.in_task]  # whose runs belong together
     versions = (frame.groupby(suites, observed=True) if suites else frame)["generator_version"]
     left_out = [f"{model}, left out: {TWINS_ALONE}." for model in alone]
     mixed = [_MIXED] * bool(np.max(versions.nunique()) > 1)
-    loads = (load.name for load in analysis.loads)
     by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
     return Part(
         analysis=analysis,
@@ -113,7 +120,7 @@ def build_part(
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed, *left_out],
-        cells=tb.count_outcomes(frame, "model", *loads).reset_index(),
+        cells=tb.count_outcomes(frame, "model", *names).reset_index(),
         responses=list_responses(frame, analysis) if by_cell else [],
     )
 
@@ -180,32 +187,3 @@ def _describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
     how, version = (each[0] if len(each) == 1 else "" for each in alike)
     parts = [f"{what}: {counts}", when, how, f"puzzles of version {version}" * bool(version)]
     return f"{'; '.join(filter(None, parts))}. Made by cogniload {__version__}."
-
-
-def _run_columns(loads: Sequence[Load]) -> tb.Columns:
-    """Return the printed columns of `run_table`; a load that the task's name says is left out."""
-    return {
-        **tb.MODEL,
-        "task": "Task",
-        "date": ("Run", lambda date: date[:10]),
-        "generator_version": "Generator",
-        "lm_eval_version": "lm-eval",
-        "decoding": "Decoding",
-        "context_budget": "Budget",
-        "output_limit": ("Output limit", lambda limit: limit or "none"),
-        "chat_template": "Template",
-        "backend": "Backend",
-        "precision": "Precision",
-        "device": "Device",
-        "seed": "Seed",
-        **{load.printed_name: load.heading for load in loads if not load.in_task},
-        "cells": "Cells",
-        "spent_prompt_tokens": ("Tokens in", tb.thousands),
-        "spent_response_tokens": ("Tokens out", tb.thousands),
-        "cost": ("Cost", tb.number(2)),
-        "fewest_in_a_cell, most_in_a_cell": (
-            "Per cell",
-            lambda low, high: str(low) if low == high else f"{low}–{high}",
-        ),
-        "responses": "Responses",
-    }

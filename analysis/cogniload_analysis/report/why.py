@@ -27,35 +27,7 @@ CHANGES = {
 }  # fmt: skip
 """The changes in words (docs/twins.md)."""
 
-_EFFECTS_CAPTION = (
-    "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
-    "percentage points, with 95 % intervals. “Against” names what it is compared with."
-)
-_EFFECTS: tb.Columns = {
-    **tb.MODEL,
-    "of": "Puzzles that",
-    "change": ("Change", lambda change: str(CHANGES.get(change, change))),
-    "against": "Against",
-    "puzzles": "Puzzles",
-    "share": ("Turned [%]", tb.percent),
-    "against_share": ("Against [%]", tb.percent),
-    "difference": ("Difference", tb.points(0)),
-    "low, high": ("95 % interval", tb.between(tb.points(0))),
-    **tb.P_VALUES,
-}
-
-
-_REPAIRS_CAPTION = (
-    "What is solved from a response's own text, cut behind its first wrong step (kept, corrected) "
-    "or before it (redrawn), or behind a right step (kept, or planted with an error), with 95 % "
-    "intervals of paired differences."
-)
-_REPAIRS: tb.Columns = {
-    **{name: it for name, it in _EFFECTS.items() if name not in tb.P_VALUES},
-    "share": ("Solved [%]", tb.percent),
-    "depth": "Step in",
-}
-
+_FORMATS = {"change": lambda change: str(CHANGES.get(change, change))}
 
 # The responses of each model with twins, and why it fails, by its verdict's name.
 _Explained: TypeAlias = dict[str, tuple[pd.DataFrame, Why]]
@@ -78,7 +50,7 @@ def why_sections(explained: _Explained, analysis: Analysis) -> list[Section]:
     if not parts:
         return []
     every = pd.concat(effects, ignore_index=True)
-    table = tb.Table(f"{analysis.prefix}why", every, _EFFECTS_CAPTION, _EFFECTS)
+    table = tb.table("why", every, _FORMATS, prefix=analysis.prefix)
     parts.append(Section("The twins in numbers", [table], folded=True))
     return [Section("Why it fails", parts, "why-it-fails", link="Why it fails")]
 
@@ -100,9 +72,9 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     content: list[Content] = []
     for model, rows in frame.groupby("model", observed=True):
         if repair := explain_repairs(rows):
+            table = tb.table("repair", repair.effects.assign(model=model), _FORMATS)
             name = f"{analysis.prefix}repair_{name_file(len(content), str(model))}"
-            table = tb.Table(name, repair.effects.assign(model=model), _REPAIRS_CAPTION, _REPAIRS)
-            content.append(Section(str(model), [repair.verdict, table]))
+            content.append(Section(str(model), [repair.verdict, replace(table, name=name)]))
     heading = "What the first error does"
     return [Section(heading, content, "repairs", link="Repairs")] if content else []
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.tables import MODEL, Table, percent
 from cogniload_gen.answers import Sample
 from cogniload_gen.budget import step_of
 
@@ -63,36 +62,12 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def tabulate_endings(frame: pd.DataFrame, prefix: str) -> Table:
-    """Return the `ending_table` of a frame for the page; `prefix` begins its name."""
-    return Table(
-        f"{prefix}endings",
-        ending_table(frame),
-        "How responses ended: by themselves, cut at an output limit below the budget or with the "
-        "window full, filtered by the server, or empty although nothing cut them. The outcome of "
-        "running out also counts empty ones, and what ended within 20 tokens of the budget.",
-        {
-            **MODEL,
-            "responses": "Responses",
-            "ended": "Ended by itself",
-            "output_limit": "Output limit",
-            "window": "Window filled",
-            "filtered": "Filtered",
-            "empty": "Empty",
-            "unknown": "Unknown",
-            "cut_share": ("Overflow [%]", percent),
-            "acc_uncut": ("Acc, uncut [%]", percent),
-            "hidden": "Reasoning hidden",
-        },
-    )
-
-
-def warn_of_limits(table: pd.DataFrame) -> list[str]:
+def warn_of_limits(endings: pd.DataFrame) -> list[str]:
     """Return a sentence for each model in `ending_table` with many responses cut by a limit."""
     return [
         f"{row['model']}: {100 * row['limit_share']:.1f} % of the responses were cut at an output "
         "limit below the budget. Their errors may be the limit's and not the model's: raise "
         "max_gen_toks, or leave it out."
-        for row in table.to_dict("records")
+        for row in endings.to_dict("records")
         if row["limit_share"] > _MANY
     ]

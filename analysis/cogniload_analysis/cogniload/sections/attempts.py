@@ -4,29 +4,15 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis import stats
-from cogniload_analysis.display import tables as tb
+from cogniload_analysis.display import tables
 from cogniload_analysis.display.page import Section
-
-CAPTION = (
-    "Several attempts at a puzzle: at least one of k right (pass@k), the commonest answer of k "
-    "right (majority@k), with 95 % intervals over puzzles."
-)
-COLUMNS: tb.Columns = {
-    **tb.MODEL,
-    "k": "k",
-    "puzzles": ("Puzzles", tb.thousands),
-    "any": ("pass@k [%]", tb.percent),
-    "any_low, any_high": ("pass@k 95 %", tb.percent_interval),
-    "majority": ("majority@k [%]", tb.percent),
-    "majority_low, majority_high": ("majority@k 95 %", tb.percent_interval),
-}
 
 
 def attempts_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section; none where each puzzle was tried once."""
     data = accuracy_by_attempts(frame)
-    table = tb.Table("attempts", data, CAPTION, COLUMNS)
-    return [Section("Several attempts", [table], "several-attempts", folded=True)] * (len(data) > 0)
+    content = [tables.table("attempts", data)]
+    return [Section("Several attempts", content, "several-attempts", folded=True)] * bool(len(data))
 
 
 def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:

@@ -11,9 +11,9 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.hazard import slip_rate, survival_curve
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, set_whole
 from cogniload_analysis.display.page import Content, Section
+from cogniload_analysis.display.tables import table
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
@@ -35,20 +35,6 @@ MEANINGS = {
     "answer": "tracked right to the end, answered wrong",
 }
 """Each kind of first error in words."""
-
-CAPTION = (
-    "First errors by kind: their share of the responses read, with its 95 % interval; how many of "
-    "these are right again later, and how many answer right."
-)
-COLUMNS: tb.Columns = {
-    **tb.MODEL,
-    "error": ("First error", say_kind),
-    "responses": "Responses",
-    "share": ("Of those read [%]", tb.percent),
-    "low, high": ("95 % interval", tb.percent_interval),
-    "recovered": "Recovered",
-    "right": "Right answers",
-}
 
 _NO_READING = (
     "The samples hold no reading of the responses, as they were made before there was one. Score "
@@ -86,7 +72,7 @@ def breaks_section(
         parts = [_NO_READING]
     if kinds:
         every = pd.concat(kinds, names=["model", None]).reset_index("model").reset_index(drop=True)
-        parts.append(tb.Table("kinds", every, CAPTION, COLUMNS))
+        parts.append(table("kinds", every, {"kind": say_kind}))
     heading, folded = "Where it breaks", len(names) > _MANY_MODELS
     return Section(heading, parts, "where-it-breaks", folded, heading), sentences
 
@@ -100,9 +86,9 @@ def _kind_table(read: pd.DataFrame) -> pd.DataFrame:
     kinds = read["error"].replace("", _NONE)
     by_kind = read.assign(responses=1, right=read["correct"]).groupby(kinds)
     counts = by_kind[["responses", "recovered", "right"]].sum()
-    table = counts.reindex([*ERRORS, _NONE], fill_value=0).rename_axis("error").reset_index()
-    low, high = wilson_interval(table["responses"], len(read))
-    return table.assign(share=table["responses"] / len(read), low=low, high=high)
+    rows = counts.reindex([*ERRORS, _NONE], fill_value=0).rename_axis("error").reset_index()
+    low, high = wilson_interval(rows["responses"], len(read))
+    return rows.assign(share=rows["responses"] / len(read), low=low, high=high)
 
 
 def _draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:

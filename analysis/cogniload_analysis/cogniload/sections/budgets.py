@@ -14,30 +14,14 @@ import pandas as pd
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, name_ends, show_threshold
 from cogniload_analysis.compare.paired import compare_means
-from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure, Panel, Series, series_by_model
 from cogniload_analysis.display.page import Content, Section
+from cogniload_analysis.display.tables import table
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import CUT
 from cogniload_analysis.stats import clustered_interval
 
 _LEAST_BUDGET = 256
-
-CAPTION = (
-    "Puzzles solved within a budget of response tokens, had the responses been stopped there. A "
-    "response that a limit cut before the budget counts as wrong, and as right in “at most”; the "
-    "95 % interval holds both."
-)
-COLUMNS: tb.Columns = {
-    **tb.MODEL,
-    "budget": ("Budget", tb.thousands),
-    "responses": ("Responses", tb.thousands),
-    "cut": ("Cut before", tb.thousands),
-    "accuracy": ("Acc [%]", tb.percent),
-    "most": ("at most [%]", tb.percent),
-    "low, high": ("95 % interval", tb.percent_interval),
-    "tokens_per_solved": ("Tokens per solved puzzle", tb.thousands),
-}
 
 
 def budgets_sections(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> list[Section]:
@@ -48,9 +32,9 @@ def budgets_sections(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> list[
     curves, efforts = budget_curve(frame), effort_table(frame, models)
     content: list[Content] = []
     if len(curves) and curves["model"].duplicated().any():
-        content += [_draw_budgets(curves), tb.Table("budgets", curves, CAPTION, COLUMNS)]
+        content += [_draw_budgets(curves), table("budgets", curves)]
     if len(efforts):
-        beside = [_draw_effort(efforts), tb.Table("effort", efforts, _EFFORT_CAPTION, EFFORT)]
+        beside = [_draw_effort(efforts), table("effort", efforts, _FORMATS)]
         content.append(Section("What tokens buy", beside, "what-tokens-buy"))
     section = Section("Response budgets", content, "response-budgets", folded=True)
     return [section] if content else []
@@ -133,23 +117,8 @@ def _draw_budgets(curves: pd.DataFrame) -> Figure:
 # More runs of the same puzzles are compared by the first screen alone.
 _MOST_RUNS = 12
 
-_EFFORT_CAPTION = (
-    "Runs of a model on the same puzzles by the tokens that they spend. “Stopped there”: what the "
-    "run with the longest responses would solve, had each been stopped at a budget that spends as "
-    "many. A difference above 0 shows that the model plans for its budget."
-)
-_SHOW_ECL50 = partial(show_threshold, CROSSING, "ECL50")
-EFFORT: tb.Columns = {
-    **tb.MODEL,
-    "tokens": ("Tokens a response", tb.thousands),
-    "tokens_per_needle": ("a needed statement", tb.number(1)),
-    "accuracy": ("Acc [%]", tb.percent),
-    "stopped": ("Stopped there [%]", tb.percent),
-    "difference": ("Difference", tb.points(1)),
-    "difference_low, difference_high": ("95 % interval", tb.between(tb.points(1))),
-    "ECL50, min_tested, max_tested": ("ECL50 (crossing)", _SHOW_ECL50),
-    "stopped_ECL50, min_tested, max_tested": ("Stopped there (crossing)", _SHOW_ECL50),
-}
+# The formats of the table, whose ECL50 are crossings.
+_FORMATS = {"crossing": partial(show_threshold, CROSSING, "ECL50")}
 
 
 def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFrame:
@@ -215,7 +184,7 @@ def find_budget(tokens: np.ndarray, mean: float) -> float:
     return round(float(np.interp(mean, means, ends)), 6)  # no response is stopped by an ulp
 
 
-def _draw_effort(table: pd.DataFrame) -> Figure:
+def _draw_effort(efforts: pd.DataFrame) -> Figure:
     """Draw accuracy and ECL50 against the tokens spent, beside what truncation alone predicts."""
 
     def finish(axes: Any) -> None:
@@ -224,8 +193,8 @@ def _draw_effort(table: pd.DataFrame) -> Figure:
 
     panels, ends = [], ["ECL50", "ECL50_low", "ECL50_high"]
     # what lies beyond the puzzles has no place
-    inside = table["ECL50"].between(table["min_tested"], table["max_tested"])
-    drawn = table.assign(**table[ends].where(inside))
+    inside = efforts["ECL50"].between(efforts["min_tested"], efforts["max_tested"])
+    drawn = efforts.assign(**efforts[ends].where(inside))
     for label, stopped, *names in (
         ("Accuracy", "stopped", "accuracy", "low", "high"),
         ("ECL50 (statements)", "stopped_ECL50", *ends),

@@ -1,8 +1,9 @@
 """Errors and tokens: the paper's Tables 4 and 5 (Appendix E), and 7 to 10 (Appendix H)."""
 
+from dataclasses import replace
+
 import pandas as pd
 
-from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Content, Section
 from cogniload_gen.cogniload.score import Outcome
@@ -41,18 +42,8 @@ def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
 
 def outcomes_by(frame: pd.DataFrame, knob: str, number: int) -> tb.Table:
     """Return the table of errors by a load, which has a number in the paper."""
-    return tb.Table(
-        f"outcomes_by_{knob}",
-        outcome_table(frame, knob),
-        f"Errors by {knob}, over the two other loads, as Table {number}.",
-        {
-            **tb.MODEL,
-            **tb.load_columns(LOADS),
-            "samples": "Samples",
-            "accuracy_percent": ("Acc [%]", tb.form("{:.0f}")),
-            **{name: outcome.value for name, outcome in WRONG_OUTCOMES.items()},
-        },
-    )
+    table = tb.table("outcomes", outcome_table(frame, knob), load=knob, number=number)
+    return replace(table, name=f"outcomes_by_{knob}")
 
 
 def token_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -69,11 +60,4 @@ def tabulate_tokens(tokens: pd.DataFrame) -> tb.Table:
     def show(*counts: float) -> str:
         return f"P{tb.tokens(*counts[:2])} | O{tb.tokens(*counts[2:])}"
 
-    counts = "prompt_tokens_mean, prompt_tokens_p90, response_tokens_mean, response_tokens_p90"
-    return tb.Table(
-        "tokens",
-        tokens,
-        "Tokens as mean[90th percentile] of prompt and output, as Tables 7 to 10.",
-        {**tb.MODEL, "N": "N", "d": ("d", tb.form("d = {:g}")), counts: ("", show)},
-        wide=True,
-    )
+    return replace(tb.table("tokens", tokens, {"both": show}), wide=True)

@@ -18,11 +18,7 @@ from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.fitted import project, tested_ends
 from cogniload_analysis.cogniload.glm import LoadGLM
-from cogniload_analysis.cogniload.sections.thresholds import (
-    CROSSING,
-    PROJECTION,
-    show_threshold,
-)
+from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, show_threshold
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
@@ -47,38 +43,10 @@ def show_ranks(best: float, worst: float) -> str:
     return " to ".join(dict.fromkeys((f"{best:.0f}", f"{worst:.0f}")))
 
 
-CAPTION = (
-    "Models by ECL50, among the 22 of the paper and 6 that only its authors' site has (2026), in "
-    "both meanings. New models are held at the means of the paper's grid; where their puzzles "
-    "cover its loads, they have a rank among the published models, with its 95 % interval. The "
-    "paper prints projections, without intervals; its models' crossings follow from these with a "
-    "guessing floor and Table 3. Overflow is the share of responses that a limit cut, by the site."
-)
-
-
-def _columns_of(meaning: str, rank: str) -> tb.Columns:
-    value, low, high = VALUES[rank]
-    show = partial(show_threshold, meaning, "ECL50")
-    return {
-        f"{rank}, {rank}_worst": (f"Rank ({meaning})", show_ranks),
-        f"{value}, min_tested, max_tested": (f"ECL50 ({meaning})", show),
-        f"{low}, {high}, min_tested, max_tested": (f"95 % ({meaning})", tb.between(show)),
-    }
-
-
-COLUMNS: tb.Columns = {
-    **tb.MODEL,
-    **_columns_of(PROJECTION, "rank"),
-    **_columns_of(CROSSING, "crossing_rank"),
-    "source": "From",
-    "overflow": ("Overflow [%]", tb.number(1)),
-    "note": "Note",
-}
-
-
 def ranking_section(ranking: pd.DataFrame) -> Section:
     """Return the section on a `ranking_table`."""
-    table = tb.Table("ranking", ranking, CAPTION, COLUMNS)
+    shows = {kind: partial(show_threshold, kind, "ECL50") for kind in (PROJECTION, CROSSING)}
+    table = tb.table("ranking", ranking, {"ranks": show_ranks, **shows})
     return Section("Among published models", [draw_ranking(ranking), table], "among", folded=True)
 
 

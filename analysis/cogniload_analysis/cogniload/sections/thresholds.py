@@ -37,8 +37,6 @@ DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
 # Below this p, a fit counts as a misfit.
 _MISFIT = 0.01
 
-_STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
-
 
 def thresholds_section(
     frame: pd.DataFrame,
@@ -50,7 +48,8 @@ def thresholds_section(
     thresholds = _threshold_table(models)
     content: list[Content] = [overview]
     if len(thresholds):
-        content.append(tb.Table("thresholds", thresholds, _THRESHOLDS_CAPTION, THRESHOLDS))
+        formats = {"estimate": _show_estimate, "ends": _show_ends, "method": _show_method}
+        content.append(tb.table("thresholds", thresholds, formats))
     for model, fitted in models.items():
         said = [_say_fit(fitted.glm), *(f"Note: {flag}." for flag in fitted.flags)]
         drawn = [figures[model]] if model in figures else []
@@ -59,11 +58,9 @@ def thresholds_section(
     responses = {model: fitted.responses for model, fitted in models.items() if several}
     rivals = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
     tables = [
-        tb.Table("glm", glm_table(models), _GLM_CAPTION, GLM),
-        tb.Table("aic", pd.DataFrame(rivals), _AIC_CAPTION, AIC),
-        tb.Table(
-            "interactions", _interaction_table(responses), _INTERACTIONS_CAPTION, _INTERACTION
-        ),
+        tb.table("glm", glm_table(models), {"NT50": _show_NT50}),
+        tb.table("aic", pd.DataFrame(rivals)),
+        tb.table("interactions", _interaction_table(responses), {"p_LR": _show_p_LR}),
     ]
     shown = [table for table in tables if len(table.data)]
     content += [Section("Fits", shown or ["A model at chance has no fits."], "fits", folded=True)]
@@ -86,28 +83,10 @@ def _say_problems(glm: LoadGLM) -> list[str]:
 
 # --- The GLM (Table 2) ---------------------------------------------------------------------------
 
-_GLM_CAPTION = (
-    "Coefficients of the GLM and its thresholds at 50 % accuracy, the projections, as Table 2 of "
-    f"the paper; only cells that are a grid have projections. {_STARS}"
-)
-
 
 def _show_NT50(value: float, status: str) -> str:
     side = re.match("always (above|below)", status)  # the side of 50 % on which it stays
     return f"{tb.MISSING} ({side[1]})" if side else tb.set_number(value, DECIMALS["NT50"])
-
-
-GLM: tb.Columns = {
-    **tb.MODEL,
-    "beta_0, beta_0_p": ("β0", tb.starred(2)),
-    "beta_d, beta_d_p": ("βd", tb.starred(2)),
-    "beta_N, beta_N_p": ("βN", tb.starred(2)),
-    "beta_rho, beta_rho_p": ("βρ", tb.starred(2)),
-    "beta_rho2, beta_rho2_p": ("βρ²", tb.starred(2)),
-    "ECL50": ("ECL50 (projection)", tb.number(DECIMALS["ECL50"])),
-    "NT50, NT50_status": ("NT50 (projection)", _show_NT50),
-    "ID50": ("ID50 (projection)", tb.number(DECIMALS["ID50"])),
-}
 
 
 def glm_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
@@ -164,11 +143,6 @@ def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray
 
 # --- Projections and crossings -------------------------------------------------------------------
 
-_THRESHOLDS_CAPTION = (
-    "Capacity thresholds with their 95 % intervals: projections with the other loads at the means "
-    "of the cells, crossings at the loads that are named."
-)
-
 
 def show_threshold(meaning: str, name: str, value: float, least: float, most: float) -> str:
     """Set a threshold: a crossing is known within a range, a projection goes as far as its line."""
@@ -187,15 +161,8 @@ def _show_estimate(*values: Any) -> str:
     return status if shown == tb.MISSING else shown
 
 
-THRESHOLDS: tb.Columns = {
-    **tb.MODEL,
-    "threshold, meaning": ("Threshold", tb.form("{} ({})")),
-    "meaning, threshold, value, min_tested, max_tested, status": ("Estimate", _show_estimate),
-    "meaning, threshold, low, high, min_tested, max_tested": ("95 % interval", _show_ends),
-    "loads": "At",
-    "value, method": ("Method", lambda value, method: tb.MISSING if math.isnan(value) else method),
-    "note": "Note",
-}
+def _show_method(value: float, method: str) -> str:
+    return tb.MISSING if math.isnan(value) else method
 
 
 def _threshold_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
@@ -246,32 +213,9 @@ def _say_fit(glm: LoadGLM) -> str:
 
 # --- Its rivals (Tables 6 and 3) -----------------------------------------------------------------
 
-_AIC_CAPTION = "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6."
-AIC: tb.Columns = {
-    **tb.MODEL,
-    "p_LR": ("p", tb.number(3)),
-    "aic_linear": ("AIC, linear", tb.number(3)),
-    "aic_quadratic": ("AIC, quadratic", tb.number(3)),
-    "problem": "Note",
-}
-_INTERACTIONS_CAPTION = (
-    "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3."
-)
-
 
 def _show_p_LR(p: float) -> str:
     return tb.form("{:.3g}")(p) + tb.stars(p)
-
-
-_INTERACTION: tb.Columns = {
-    **tb.MODEL,
-    **{
-        term.replace("beta", kind): (f"{symbol} {loads}", show)
-        for term, loads in zip(INTERACTIONS, ("d×N", "d×ρ", "N×ρ", "d×N×ρ"), strict=True)
-        for kind, symbol, show in (("beta", "β", tb.number(2)), ("p", "p", _show_p_LR))
-    },
-    "problem": "Note",
-}
 
 
 def _interaction_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

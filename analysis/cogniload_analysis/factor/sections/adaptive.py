@@ -9,19 +9,10 @@ from cogniload_analysis.adaptive import section
 from cogniload_analysis.adaptive.design import answer_frame
 from cogniload_analysis.display.figures import Figure, set_whole
 from cogniload_analysis.display.page import Section, name_file
-from cogniload_analysis.display.tables import Columns, form, percent
+from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.factor.decay import CONDITION, by_condition
 from cogniload_analysis.factor.decay_design import PARAMETERS, DecayDesign
-from cogniload_analysis.factor.loads import COMPLEXITY, CONDITIONS, show_context
-
-COLUMNS: Columns = {
-    **CONDITIONS,
-    **{
-        f"{name}, {name}_low, {name}_high": (name, form("{:.3g} ({:.3g} to {:.3g})"))
-        for name in PARAMETERS[1:]  # N_eff is what is asked for
-    },
-    "no_phase_1": ("No first phase [%]", percent),
-}
+from cogniload_analysis.factor.loads import COMPLEXITY
 
 
 def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
@@ -32,7 +23,7 @@ def adaptive_sections(frame: pd.DataFrame) -> list[Section]:
         context = show_context(row["context"])
         title = f"{row['model']}, {row['suite']} suite, context {context}"
         figures.append((title, draw_run(number, run)))
-    return section.runs_sections(rows, COLUMNS, "factor_adaptive", figures)
+    return section.runs_sections(rows, "factor_adaptive", figures)
 
 
 def find_runs(frame: pd.DataFrame) -> list[section.AdaptiveRun]:

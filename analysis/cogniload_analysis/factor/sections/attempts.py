@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import Table, number, percent
+from cogniload_analysis.display.tables import table
 from cogniload_analysis.factor.decay import CONDITION, by_condition
-from cogniload_analysis.factor.loads import CONDITIONS
 from cogniload_analysis.factor.sampling import fit_repeated_sampling, n_eff_by_attempts
-from cogniload_analysis.factor.sections.contexts import HERE, SOURCE
+from cogniload_analysis.factor.sections.contexts import HERE
 from cogniload_analysis.published import published_table
 
 
@@ -19,39 +18,8 @@ def attempts_sections(frame: pd.DataFrame) -> list[Section]:
     attempts = attempts_table(frame)
     if attempts.empty:
         return []
-    content = [
-        Table(
-            "factor_attempts",
-            attempts,
-            "A puzzle counts as solved if at least one of t attempts is right; accuracies from "
-            "0.02 to 0.8 are fitted by least squares.",
-            {
-                **CONDITIONS,
-                "t": "t",
-                "accuracy": ("Acc [%]", percent),
-                "CDF": ("CDF", number(4)),
-                "CDO": ("CDO", number(3)),
-                "N_eff": ("Neff", number(2)),
-                "problem": "Note",
-            },
-        ),
-        Table(
-            "factor_sampling",
-            sampling_table(attempts),
-            "How attempts close the gap to Nclean, the Neff of one attempt without filler or "
-            "noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as "
-            "Table 7.",
-            {
-                **CONDITIONS,
-                "k": ("k", number(4)),
-                "b": ("b", number(4)),
-                "rsquared": ("R²", number(4)),
-                "N_clean": ("Nclean", number(2)),
-                **SOURCE,
-                "problem": "Note",
-            },
-        ),
-    ]
+    sampled = table("factor_sampling", sampling_table(attempts))
+    content = [table("factor_attempts", attempts), sampled]
     return [Section("Several attempts", content, "attempted", folded=True)]
 
 

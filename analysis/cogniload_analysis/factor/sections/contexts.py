@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.display import tables
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import MODEL, Columns, Table, number
-from cogniload_analysis.factor.loads import show_context
+from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.factor.modes import PUZZLE_TOKENS, name_failure_mode
-from cogniload_analysis.factor.sections.decays import N_EFF
+from cogniload_analysis.factor.sections.decays import FORMATS
 from cogniload_analysis.published import published_table
 
 HERE = "this report"
-SOURCE: Columns = {"source": "From"}
 PUBLISHED = {
     "zero_context": "published, Table 1",
     "by_context": "published, Tables 2 and 3",
@@ -34,20 +33,7 @@ def published_section(fits: pd.DataFrame) -> list[Section]:
     `fits` is `decay_table`'s. There is no section where nothing of the suite was run.
     """
     mine = fits[fits["suite"] == "symbolic"]
-    table = Table(
-        "factor_published",
-        published_by_context(mine),
-        "Beside the models of Tables 1 to 6, by tokens of filler. All are by least squares, so "
-        "those of this report differ from its own fits. † No meaning, as the CDO is not positive.",
-        {
-            "context": ("Context", show_context),
-            **MODEL,
-            "CDF": ("CDF × 100", number(2, 100)),
-            "CDO": ("CDO", number(3)),
-            **N_EFF,
-            **SOURCE,
-        },
-    )
+    table = tables.table("factor_published", published_by_context(mine), FORMATS)
     content = [*draw_by_context(mine), table]
     return [Section("Among published models", content, "among", folded=True)] * (len(mine) > 0)
 

@@ -53,40 +53,12 @@ def _percent_of_fit(share: float, cdf: float) -> str:
     return tb.MISSING if math.isnan(cdf) else tb.percent(share)
 
 
-N_EFF: tb.Columns = {"N_eff, CDO": ("Neff", _mark_n_eff)}
-
-
-def tabulate_fits(fits: pd.DataFrame) -> tb.Table:
-    """Return the table of the fits, from its raw numbers."""
-    return tb.Table(
-        "factor_decay",
-        fits,
-        "Complexity decay by the likelihood: ln(accuracy) = CDF × N + CDO over a window of N, "
-        "without what is guessed (the floor) or lost at any N (lapses), with 95 % intervals; "
-        "unbounded: the data leave that end open. LS: by least squares, the paper's method, whose "
-        "line luck makes too flat where accuracies fall below the range. † No meaning, as the CDO "
-        "is not positive.",
-        {
-            **loads.CONDITIONS,
-            "mean_accuracy": ("Mean acc", tb.number(3)),
-            "CDF": ("CDF", tb.number(4)),
-            "CDF_low, CDF_high": ("CDF, 95 %", tb.between(tb.number(4))),
-            "CDO": ("CDO", tb.number(3)),
-            "CDO_low, CDO_high": ("CDO, 95 %", tb.between(tb.number(3))),
-            **N_EFF,
-            "N_eff_low, N_eff_high": ("Neff, 95 %", tb.between(tb.number(2))),
-            "first_N, last_N": (
-                "Window",
-                lambda first, last: tb.MISSING if math.isnan(first) else f"{first:g}–{last:g}",
-            ),
-            "floor, CDF": ("Floor [%]", _percent_of_fit),
-            "lapses, CDF": ("Lapses [%]", _percent_of_fit),
-            "paper_CDF": ("CDF, LS", tb.number(4)),
-            "paper_CDO": ("CDO, LS", tb.number(3)),
-            "paper_N_eff, paper_CDO": ("Neff, LS", _mark_n_eff),
-            "problem, note": ("Note", lambda problem, note: tb.text(problem) or tb.text(note)),
-        },
-    )
+FORMATS = {
+    "N_eff": _mark_n_eff,
+    "fitted": _percent_of_fit,
+    "notes": lambda problem, note: tb.text(problem) or tb.text(note),
+}
+"""The formats of tables of fits."""
 
 
 def say_decay(row: Mapping[Any, Any]) -> str:

@@ -9,9 +9,8 @@ import pandas as pd
 
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model, set_whole
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import ACCURACY, Table, accuracy_table, number, percent
+from cogniload_analysis.display.tables import accuracy_table, table
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.loads import CONDITIONS
 from cogniload_analysis.frame import column
 from cogniload_analysis.samples.read import read_rows
 from cogniload_analysis.stats import CONFIDENCE
@@ -37,25 +36,10 @@ HOP_COLUMN = column("hops", "float64", read_hops)
 
 def hops_sections(by_hops: pd.DataFrame) -> list[Section]:
     """Return the section of `hops_table`'s numbers; none without puzzles that have a baseline."""
-    table = Table(
-        "factor_hops",
-        by_hops,
-        "Accuracy by hops, how many edges the deepest of the variables asked for is from a number, "
-        "with the 95 % Wilson interval; and that of shortcuts on the same puzzles, which answer by "
-        "what lies so many hops from a number. Hops are -- where no variable has the value asked "
-        "for, and in the realistic suite.",
-        {
-            **CONDITIONS,
-            "hops": ("Hops", number(0)),
-            **ACCURACY,
-            "responses": "Responses",
-            "floor": ("No hop [%]", percent),
-            **{name: (f"{name.capitalize()} [%]", percent) for name in _HOP_BASELINES},
-        },
-    )
     if by_hops.empty:
         return []
-    content = [*_draw_by_hops(by_hops), Section("In numbers", [table], folded=True)]
+    numbers = Section("In numbers", [table("factor_hops", by_hops)], folded=True)
+    content = [*_draw_by_hops(by_hops), numbers]
     return [Section("Hops and shortcuts", content, "shortcut", link="Hops and shortcuts")]
 
 
@@ -69,9 +53,9 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     baselines = pd.DataFrame.from_dict(right, "index", columns=shortcuts)
     solved = frame[["correct", "hops", *CONDITION]].join(baselines.dropna(), how="inner")
     by = [*CONDITION, "hops"]
-    table = accuracy_table(solved, *by[1:], confidence=CONFIDENCE)
+    accuracies = accuracy_table(solved, *by[1:], confidence=CONFIDENCE)
     means = solved.groupby(by, observed=True, dropna=False)[shortcuts].mean()
-    return table.assign(**means.reset_index(drop=True))
+    return accuracies.assign(**means.reset_index(drop=True))
 
 
 def try_baselines(puzzle: Row) -> list[float]:

@@ -12,9 +12,9 @@ import pandas as pd
 
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import Table, percent, percent_interval
+from cogniload_analysis.display.tables import table
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.loads import CONDITIONS, label_context
+from cogniload_analysis.factor.loads import label_context
 from cogniload_analysis.frame import Columns
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.answers import Sample
@@ -47,27 +47,7 @@ def retrieval_sections(retrieved: pd.DataFrame) -> list[Section]:
     """Return the section of `retrieval_table`'s numbers; none without retrieved prompts."""
     if retrieved.empty:
         return []
-    table = Table(
-        "factor_retrieval",
-        retrieved,
-        "Not retrieved, or retrieved and not reasoned: its parts add up to the responses. Closed: "
-        "all that the answer needs was found. The paper has 4.5 % right with 2K of 4K retrieved, "
-        "and 33 % with full attention (section 1: realistic, op 5).",
-        {
-            **CONDITIONS,
-            "retrieval": "Retrieval",
-            "responses": "Responses",
-            "recall": ("Recall [%]", percent),
-            "closure": ("Closure [%]", percent),
-            "closure_low, closure_high": ("95 % interval", percent_interval),
-            "accuracy": ("Acc [%]", percent),
-            "right_closed": "Right, closed",
-            "right_open": "Right, open",
-            "not_reasoned": "Not reasoned",
-            "not_retrieved": "Not retrieved",
-        },
-    )
-    content = [draw_retrieval(retrieved), table]
+    content = [draw_retrieval(retrieved), table("factor_retrieval", retrieved)]
     return [Section("Retrieval", content, "retrieved", link="Retrieval")]
 
 
@@ -85,15 +65,15 @@ def retrieval_table(frame: pd.DataFrame) -> pd.DataFrame:
     groups = retrieved.assign(responses=1, **parts).groupby(
         [*CONDITION, "retrieval"], observed=True
     )
-    table = groups[["responses", "needed", "found", *parts]].sum().astype(int).reset_index()
-    whole = table["right_closed"] + table["not_reasoned"]
-    low, high = wilson_interval(whole, table["responses"])
-    return table.assign(
-        recall=table["found"] / table["needed"],
-        closure=whole / table["responses"],
+    sums = groups[["responses", "needed", "found", *parts]].sum().astype(int).reset_index()
+    whole = sums["right_closed"] + sums["not_reasoned"]
+    low, high = wilson_interval(whole, sums["responses"])
+    return sums.assign(
+        recall=sums["found"] / sums["needed"],
+        closure=whole / sums["responses"],
         closure_low=low,
         closure_high=high,
-        accuracy=(table["right_closed"] + table["right_open"]) / table["responses"],
+        accuracy=(sums["right_closed"] + sums["right_open"]) / sums["responses"],
     )
 
 
