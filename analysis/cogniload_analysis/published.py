@@ -1,22 +1,17 @@
 """The papers' printed figures, which ship as `data/*.csv`."""
 
+import re
 from importlib.resources import files
 
 import pandas as pd
 
+_DATA = files("cogniload_analysis").joinpath("data")
+
+# Files by the names of their tables, without what says where these were printed.
 _TABLES = {
-    "glm": "cogniload_table2_glm.csv",
-    "interactions": "cogniload_table3_interactions.csv",
-    "outcomes_by_d": "cogniload_table4_errors_by_d.csv",
-    "outcomes_by_N": "cogniload_table5_errors_by_N.csv",
-    "aic": "cogniload_table6_aic.csv",
-    "prompt_tokens": "cogniload_tables7to10_prompt_tokens.csv",
-    "site_2026": "cogniload_site_2026.csv",
-    "factor_zero_context": "factor_table1_zero_context.csv",
-    "factor_by_context": "factor_tables2and3_by_context.csv",
-    "factor_pretraining": "factor_table4_pretraining.csv",
-    "factor_posttraining": "factor_tables5and6_posttraining.csv",
-    "factor_repeated_sampling": "factor_table7_repeated_sampling.csv",
+    re.sub(r"cogniload_|tables?\d\w*?_|\.csv", "", file.name): file
+    for file in sorted(_DATA.iterdir(), key=lambda file: file.name)
+    if file.name.endswith(".csv")
 }
 
 
@@ -27,7 +22,8 @@ def published_table(name: str) -> pd.DataFrame:
     and 5, aic Table 6, prompt_tokens Tables 7 to 10, and site_2026 models of the authors' results
     site (November 2026). For FACTOR, factor_zero_context is Table 1,
     factor_by_context Tables 2 and 3, factor_pretraining Table 4, factor_posttraining Tables 5 and 6
-    and factor_repeated_sampling Table 7; CDF is not scaled, and contexts are in tokens. Raises
+    and factor_repeated_sampling Table 7; CDF is not scaled, and contexts are in tokens. prior is
+    printed nowhere: it has the curves behind Tables 2 and 3 of the CogniLoad paper. Raises
     ValueError for another name.
 
     >>> published_table("glm").set_index("model").loc["Qwen3-8B", ["ECL50", "ID50"]].to_dict()
@@ -35,5 +31,5 @@ def published_table(name: str) -> pd.DataFrame:
     """
     if name not in _TABLES:
         raise ValueError(f"published table must be one of {', '.join(_TABLES)}, got {name!r}")
-    with files("cogniload_analysis").joinpath("data", _TABLES[name]).open("rb") as table:
+    with _TABLES[name].open("rb") as table:
         return pd.read_csv(table)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cogniload_analysis.adaptive.design import Design, describe_interval
 from cogniload_analysis.display import tables
-from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series
+from cogniload_analysis.display.figures import COLOURS, CURVE, POINTS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.stats import Interval
 
@@ -148,7 +148,7 @@ def curve_panel(
         finish(axes)
 
     series = [
-        Series("measured, area by puzzles", [], [], joined=False),
-        Series("curve, 95 % band", curve["level"], curve["accuracy"], marked=False),
+        Series("measured, area by puzzles", [], [], style=POINTS),
+        Series("curve, 95 % band", curve["level"], curve["accuracy"], style=CURVE),
     ]
     return Panel(series, label, "Accuracy", "", finish_curve)

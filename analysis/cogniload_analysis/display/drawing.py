@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontEntry, fontManager
 from matplotlib.lines import Line2D
 
-from cogniload_analysis.display.figures import COLOURS, FAINT, Figure, Panel, Series, shorten_name
+from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
 _DASHES = ("-", "--", "-.", ":")
@@ -115,18 +115,10 @@ def _draw_panel(axes: Axes, panel: Panel, styles: dict[str, _Style]) -> None:
     """Draw the series of a panel; new labels get a style, which is added to `styles`."""
     for series in panel.series:
         if series.label not in styles:
-            styles[series.label] = _series_style(len(styles)) | _own_style(series)
+            styles[series.label] = _series_style(len(styles)) | {**series.style}
         _draw_series(axes, series, styles[series.label])
     axes.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
     panel.finish(axes)
-
-
-def _own_style(series: Series) -> _Style:
-    """Return what sets a series' style apart from that of its place in the order."""
-    own: _Style = {"color": FAINT} if series.faint else {}
-    if not series.marked:
-        return own | {"marker": "", "linestyle": "--" if series.dashed else "-"}
-    return own if series.joined else own | {"linestyle": "none"}
 
 
 def _draw_series(axes: Axes, series: Series, style: _Style) -> None:

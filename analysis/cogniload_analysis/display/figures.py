@@ -3,7 +3,7 @@
 Nothing here loads matplotlib, which takes long, so that a section's numbers can be had without it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +18,11 @@ FAINT = "#999999"
 # Of more models, intervals would hide one another, and nobody looks through a figure each.
 MOST_WITH_ENDS = 12
 
+# Styles of series: points alone, a bare curve, and one that is no measurement.
+POINTS = {"linestyle": "none"}
+CURVE = {"marker": "", "linestyle": "-"}
+DASHED = {"marker": "", "linestyle": "--"}
+
 Values = Sequence[float] | np.ndarray | pd.Series
 
 
@@ -25,9 +30,8 @@ Values = Sequence[float] | np.ndarray | pd.Series
 class Series:
     """Points of one label, with the ends of their intervals and a fitted line, if there are any.
 
-    The points are joined, unless there is a line or `joined` says otherwise. A series that is not
-    `marked` is a bare curve. Series of one label share a style; a `faint` one stays in the
-    background, and a `dashed` one is no measurement.
+    The points are joined, unless there is a line. Series of one label share a style, of which
+    `style` is what is not usual, in matplotlib's words.
     """
 
     label: str
@@ -36,10 +40,7 @@ class Series:
     low: Values | None = None
     high: Values | None = None
     line: tuple[Values, Values] | None = None
-    joined: bool = True
-    marked: bool = True
-    faint: bool = False
-    dashed: bool = False
+    style: Mapping[str, str] = field(default_factory=dict)
 
 
 def series_by_model(

@@ -12,7 +12,7 @@ from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.repair_effects import explain_repairs, is_repair
 from cogniload_analysis.compare.why import Why
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.figures import POINTS, Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
 from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.report.examples import Example, describe_response
@@ -106,7 +106,7 @@ def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         shift = -0.06 if of == twins.FAILED else 0.06  # the two intervals of a change stand apart
         places = mine["change"].map(changes.index) + shift
         share = right / mine["puzzles"]
-        series.append(Series(f"{of} before", places, share, low, high, joined=False))
+        series.append(Series(f"{of} before", places, share, low, high, style=POINTS))
 
     def name_changes(axes: Any) -> None:
         names = [fill(CHANGES.get(change, change), 14) for change in changes]

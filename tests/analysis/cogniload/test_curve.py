@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logsumexp, softmax
 from scipy.stats import betabinom, binom
 
-from cogniload_analysis import PAPER_MEANS, estimate_capacity, fit_load_glm
+from cogniload_analysis import PAPER_MEANS, estimate_capacity, fit_load_glm, published_table
 from cogniload_analysis.cogniload.capacity import curve, prior
 from cogniload_analysis.cogniload.capacity.curve import (
     Answers,
@@ -182,8 +182,7 @@ def test_a_frame_without_answers_is_refused_in_one_line():
 
 
 def test_the_shipped_prior_is_the_published_tables_refitted():
-    shipped = prior.files("cogniload_analysis").joinpath("data", prior.FILE)
-    again, ours = prior.refit_models(), pd.read_csv(shipped)
+    again, ours = prior.refit_models(), published_table("prior")
     assert again["model"].tolist() == ours["model"].tolist()
     np.testing.assert_allclose(again.drop(columns="model"), ours.drop(columns="model"), atol=2e-3)
     assert ours.groupby("floor")["model"].nunique().to_dict() == {0: 22, 0.45: 22, 0.9: 21}

@@ -18,7 +18,6 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     PAPER_GRID,
     covers_grid,
     curve_crossing,
-    margins_test,
     refit_published,
 )
 from cogniload_analysis.cogniload.glm import TERMS
@@ -99,7 +98,7 @@ def test_a_fit_that_is_right_has_a_small_chi_square():
     glm = fit_load_glm(counts)
     fit = goodness_of_fit(glm)
     assert fit.miss < 4 * fit.sampling_error
-    assert margins_test(glm)[2] > 0.01
+    assert fit.p > 0.01
 
 
 def test_a_planted_misfit_is_found_where_it_is():
@@ -113,7 +112,7 @@ def test_a_planted_misfit_is_found_where_it_is():
     fit = goodness_of_fit(glm)
     assert fit.where == "d = 3"
     assert fit.miss > 5
-    assert margins_test(glm)[2] < 1e-6
+    assert fit.p < 1e-6
 
 
 def answer_grid(link, *, interactions, seed):
@@ -127,7 +126,7 @@ def answer_grid(link, *, interactions, seed):
 def test_the_margins_of_a_grid_with_a_floor_are_missed():
     """The chi-square by a loop over the levels."""
     glm = answer_grid(Link(), interactions=True, seed=5)
-    chi_square, degrees, p = margins_test(glm)
+    fit = goodness_of_fit(glm)
     cells, by_hand = glm.cells, 0.0
     fitted = glm.predict(cells["d"], cells["N"], cells["rho"])
     for load in ("d", "N", "rho"):
@@ -135,11 +134,11 @@ def test_the_margins_of_a_grid_with_a_floor_are_missed():
             at = (cells[load] == level).to_numpy()
             expected, spread = 100 * fitted[at].sum(), 100 * (fitted * (1 - fitted))[at].sum()
             by_hand += (cells["successes"][at].sum() - expected) ** 2 / spread
-    assert chi_square == pytest.approx(by_hand)
-    assert degrees == 4 + 3 + 6 - 4
-    assert chi_square > 25
-    assert p < 0.001
-    assert margins_test(answer_grid(GLM_LINK, interactions=False, seed=2))[0] < 25
+    assert fit.chi_square == pytest.approx(by_hand)
+    assert fit.degrees == 4 + 3 + 6 - 4
+    assert fit.chi_square > 25
+    assert fit.p < 0.001
+    assert goodness_of_fit(answer_grid(GLM_LINK, interactions=False, seed=2)).chi_square < 25
 
 
 def test_axes_are_no_grid_and_a_grid_that_lacks_some_cells_is():

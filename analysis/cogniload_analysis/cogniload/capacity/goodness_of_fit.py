@@ -70,12 +70,17 @@ class GoodnessOfFit:
     `miss` is the largest difference between observed and fitted accuracy at one value of one load,
     in percentage points, at `where`, of the loads that vary and, if there are any, among the values
     with at least 20 responses;
-    `sampling_error` is the standard error of that accuracy, in points too.
+    `sampling_error` is the standard error of that accuracy, in points too. `chi_square`, with its
+    `degrees` of freedom and `p`, is that of all of these accuracies together: the GLM's projection
+    ties the means and the main terms, which takes degrees; p is NaN where none is left.
     """
 
-    miss: float
-    where: str
-    sampling_error: float
+    miss: float = np.nan
+    where: str = ""
+    sampling_error: float = np.nan
+    chi_square: float = np.nan
+    degrees: int = 0
+    p: float = np.nan
 
 
 def expected_accuracies(model: str) -> np.ndarray:
@@ -138,8 +143,17 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     fitted.
     """
     if "beta_0" in glm.problems or not len(glm.cells):
-        return GoodnessOfFit(np.nan, "", np.nan)
-    margins = _margins(glm)
+        return GoodnessOfFit()
+    cells = glm.cells
+    accuracy = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
+    total = cells["successes"] + cells["failures"]
+    over, variance = cells["successes"] - total * accuracy, total * accuracy * (1 - accuracy)
+    residuals = pd.DataFrame({"total": total, "over": over, "variance": variance})
+    by_load = {load: residuals.groupby(cells[load]).sum() for load in ("d", "N", "rho")}
+    margins = pd.concat(by_load, names=["load", "value"]).reset_index()
+    chi_square = float((margins["over"] ** 2 / margins["variance"].clip(lower=1e-300)).sum())
+    estimated = sum(term not in glm.problems for term in TERMS)
+    degrees = len(margins) - len(by_load) - estimated + 1
     varies = margins.groupby("load")["value"].transform("size") > 1
     margins = margins[varies] if varies.any() else margins
     enough = margins[margins["total"] >= ENOUGH]
@@ -151,6 +165,9 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
         miss=float(100 * abs(worst["over"]) / worst["total"]),
         where=where,
         sampling_error=float(100 * np.sqrt(worst["variance"]) / worst["total"]),
+        chi_square=chi_square,
+        degrees=degrees,
+        p=float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan,
     )
 
 
@@ -173,34 +190,6 @@ def covers_paper(cells: pd.DataFrame) -> bool:
         cells[load].min() <= min(paper) and cells[load].max() >= max(paper)
         for load, paper in ends.items()
     )
-
-
-def margins_test(glm: LoadGLM) -> tuple[float, int, float]:
-    """Return the chi-square of a run over its accuracies by d, by N and by rho, degrees and p.
-
-    The GLM's projection ties the means and the main terms, which takes degrees of freedom. NaN
-    where the GLM could not be fitted, and for the p where no degree is left.
-    """
-    if "beta_0" in glm.problems or not len(glm.cells):
-        return np.nan, 0, np.nan
-    margins = _margins(glm)
-    chi_square = float((margins["over"] ** 2 / margins["variance"].clip(lower=1e-300)).sum())
-    degrees = sum(glm.cells[load].nunique() - 1 for load in ("d", "N", "rho"))
-    degrees -= sum(term not in glm.problems for term in TERMS) - 1
-    return chi_square, degrees, float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan
-
-
-def _margins(glm: LoadGLM) -> pd.DataFrame:
-    """Return the answers at each level of each load, the right ones over the GLM's accuracy, and
-    their variance.
-    """
-    cells = glm.cells
-    accuracy = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
-    total = cells["successes"] + cells["failures"]
-    over, variance = cells["successes"] - total * accuracy, total * accuracy * (1 - accuracy)
-    residuals = pd.DataFrame({"total": total, "over": over, "variance": variance})
-    by_load = {load: residuals.groupby(cells[load]).sum() for load in ("d", "N", "rho")}
-    return pd.concat(by_load, names=["load", "value"]).reset_index()
 
 
 def curve_crossing(curve: PublishedCurve) -> float:

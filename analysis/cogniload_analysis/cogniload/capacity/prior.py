@@ -6,8 +6,6 @@ tables, run `python -m cogniload_analysis.cogniload.capacity.prior > FILE`.
 
 import sys
 from collections.abc import Collection
-from functools import lru_cache
-from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -18,7 +16,6 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_publishe
 from cogniload_analysis.published import published_table
 from cogniload_gen.checks import check_choice
 
-FILE = "cogniload_prior.csv"
 DECIMALS = 4
 _SHRINKAGE = 0.3
 _INFLATION = 2.0
@@ -40,20 +37,13 @@ def refit_models() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["floor", "model", *COEFFICIENTS]).round(DECIMALS)
 
 
-@lru_cache(maxsize=1)
-def published_curves() -> pd.DataFrame:
-    """Return what `refit_models` made of the published models, as it ships."""
-    with files("cogniload_analysis").joinpath("data", FILE).open(encoding="utf-8") as file:
-        return pd.read_csv(file)
-
-
 def published_prior(without: Collection[str] = ()) -> Prior:
     """Return the prior of the published models, leaving out those named in `without`.
 
     The covariances are shrunk by 30 % to their diagonals, since 20 models tell little of 36
     correlations, and doubled, since the next model may be unlike them.
     """
-    table = published_curves()
+    table = published_table("prior")  # what `refit_models` made, as it ships
     kept = table[~table["model"].isin(list(without))]
     lines = []
     for link in LINKS:

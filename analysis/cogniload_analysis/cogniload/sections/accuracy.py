@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
-from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure, Panel, Series
+from cogniload_analysis.display import figures as fig
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
 from cogniload_analysis.frame import Load
@@ -44,14 +44,14 @@ def _heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
     )
 
 
-def draw_paper(frame: pd.DataFrame) -> list[Figure]:
+def draw_paper(frame: pd.DataFrame) -> list[fig.Figure]:
     """Return the paper's figures, of the loads that vary."""
     varying = varying_loads(frame)
-    few = frame["model"].nunique() <= MOST_WITH_ENDS
+    few = frame["model"].nunique() <= fig.MOST_WITH_ENDS
     panels = [accuracy_panel(frame, load, confidence=few * CONFIDENCE) for load in varying]
     ends = ", with 95 % intervals" * few
     caption = f"Accuracy by each load, averaged over the others{ends}."
-    figures = [Figure("figure_1", caption, panels, share_y=True)]
+    figures = [fig.Figure("figure_1", caption, panels, share_y=True)]
     for number, load in ((3, "d"), (4, "N")) if "rho" in varying else ():
         levels = sorted(frame[load].unique())
         panels = [
@@ -59,13 +59,13 @@ def draw_paper(frame: pd.DataFrame) -> list[Figure]:
             for level in sorted({levels[0], levels[len(levels) // 2], levels[-1]})
         ]
         caption = f"Accuracy by ρ at a low, a middle and a high {load}."
-        figures.append(Figure(f"figure_{number}", caption, panels, share_y=True))
+        figures.append(fig.Figure(f"figure_{number}", caption, panels, share_y=True))
     over = "averaged over the two other loads, with 90 % Wilson intervals, as in the paper."
     for number, load, symbol in ((5, "d", "d"), (6, "rho", "ρ"), (7, "N", "N")):
         if load in varying:
             panel = accuracy_panel(frame, load, confidence=PAPER_CONFIDENCE)
             caption = f"Accuracy by {symbol}, {over}"
-            figures.append(Figure(f"figure_{number}", caption, [panel], height=4.2))
+            figures.append(fig.Figure(f"figure_{number}", caption, [panel], height=4.2))
     return figures
 
 
@@ -80,8 +80,8 @@ def accuracy_panel(
     title: str = "",
     *,
     confidence: float = 0,
-    curves: Sequence[Series] = (),
-) -> Panel:
+    curves: Sequence[fig.Series] = (),
+) -> fig.Panel:
     """Return the panel of accuracy by a load, one series per model, and of chance.
 
     With a `confidence`, points have Wilson's intervals; `curves` join them.
@@ -89,13 +89,13 @@ def accuracy_panel(
     series, table = [], accuracy_table(frame, load, confidence=confidence)
     for model, rows in table.groupby("model", observed=True):
         low, high = (rows["low"], rows["high"]) if confidence else (None, None)
-        at, joined = drawn_levels(rows[load], load), not curves
-        series.append(Series(str(model), at, rows["accuracy"], low, high, joined=joined))
+        at, style = drawn_levels(rows[load], load), fig.POINTS if curves else {}
+        series.append(fig.Series(str(model), at, rows["accuracy"], low, high, style=style))
     series += curves
     if "chance" in frame and frame["chance"].notna().any():
         chance = frame.groupby(load)["chance"].mean()
         at = drawn_levels(chance.index, load)
-        series.append(Series("chance", at, chance, marked=False, faint=True, dashed=True))
+        series.append(fig.Series("chance", at, chance, style=fig.DASHED | {"color": fig.FAINT}))
     levels = np.unique(drawn_levels(frame[load], load))
     positions = np.log(levels) if load == "N" else levels
 
@@ -112,4 +112,4 @@ def accuracy_panel(
         axes.set_xticks(levels, labels)
         axes.minorticks_off()
 
-    return Panel(series, LABELS[load], "Accuracy", title, finish)
+    return fig.Panel(series, LABELS[load], "Accuracy", title, finish)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.hazard import slip_rate, survival_curve
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, set_whole
+from cogniload_analysis.display.figures import COLOURS, CURVE, Figure, Panel, Series, set_whole
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.display.tables import table
 from cogniload_analysis.stats import wilson_interval
@@ -105,7 +105,7 @@ def _draw_survival(model: str, name: str, read: pd.DataFrame) -> Figure:
 
     # each share holds from its statement to the next one
     at, share = np.repeat(statement, 2)[1:], np.repeat(survival["share"], 2)[:-1]
-    series = [Series("tracking still right", at, share, marked=False)]
+    series = [Series("tracking still right", at, share, style=CURVE)]
     panel = Panel(series, "Statement", "Share of responses", finish=finish)
     of = f"Share of the responses of {model} whose tracking is still right"
     return Figure(name, f"{of} by statement, with 95 % intervals.", [panel])

@@ -14,7 +14,7 @@ import pandas as pd
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, name_ends, show_threshold
 from cogniload_analysis.compare.paired import compare_means
-from cogniload_analysis.display.figures import Figure, Panel, Series, series_by_model
+from cogniload_analysis.display.figures import DASHED, Figure, Panel, Series, series_by_model
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.display.tables import table
 from cogniload_analysis.frame import check_columns
@@ -200,7 +200,7 @@ def _draw_effort(efforts: pd.DataFrame) -> Figure:
         ("ECL50 (statements)", "stopped_ECL50", *ends),
     ):
         series = series_by_model(drawn, "tokens", *names) + [
-            Series(f"{of}, stopped", rows["tokens"], rows[stopped], marked=False, dashed=True)
+            Series(f"{of}, stopped", rows["tokens"], rows[stopped], style=DASHED)
             for of, rows in drawn.groupby("of", sort=False)
         ]
         panels.append(Panel(series, "Tokens a response", label, finish=finish))

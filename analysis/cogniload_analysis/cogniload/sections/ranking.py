@@ -15,7 +15,6 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.fitted import project, tested_ends
 from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, show_threshold
@@ -104,7 +103,7 @@ def _published_ECL50() -> pd.DataFrame:
     curve with a floor is not known, as of the models that only the authors' site has.
     """
     models = published_table("glm")[["model", "ECL50"]]
-    curves = published_curves()
+    curves = published_table("prior")
     curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
     crossings = {
         model: fit.curve_crossing(fit.PublishedCurve(row.to_numpy(float), curve.Link(), True))

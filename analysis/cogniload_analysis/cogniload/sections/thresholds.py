@@ -28,7 +28,7 @@ from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varyi
 from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
 from cogniload_analysis.compare.paired import Difference
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.figures import CURVE, Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.stats import CONFIDENCE
 
@@ -126,7 +126,7 @@ def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
     if "beta_0" not in glm.problems:
         levels, accuracy = _average_prediction(glm, load)
         at = drawn_levels(levels, load)
-        curves.append(Series(f"GLM, {glm.estimator}", at, accuracy, marked=False))
+        curves.append(Series(f"GLM, {glm.estimator}", at, accuracy, style=CURVE))
     return accuracy_panel(frame, load, confidence=CONFIDENCE, curves=curves)
 
 
@@ -197,16 +197,16 @@ def name_ends(name: str, threshold: Threshold | Difference) -> dict[str, Any]:
 
 def _say_fit(glm: LoadGLM) -> str:
     """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
-    fit, (chi_square, degrees, p) = goodness.goodness_of_fit(glm), goodness.margins_test(glm)
-    if math.isnan(chi_square):
+    fit = goodness.goodness_of_fit(glm)
+    if math.isnan(fit.chi_square):
         return "Too little is known to judge the GLM's fit."
     error = f"where the sampling error is {fit.sampling_error:.1f}"
-    chi2 = f"(χ² {chi_square:.1f} with {degrees} degrees of freedom)"
-    if p >= _MISFIT:
+    chi2 = f"(χ² {fit.chi_square:.1f} with {fit.degrees} degrees of freedom)"
+    if fit.p >= _MISFIT:
         miss = f"its largest miss is {fit.miss:.1f} points at {fit.where}"
         return f"The GLM fits: {miss}, {error} {chi2}."
     misses = f"The GLM misses accuracy by up to {fit.miss:.1f} points, at {fit.where}"
-    if p < _MISFIT:
+    if fit.p < _MISFIT:
         return f"{misses}, {error} {chi2}."
     return f"{misses}, {error}: too few levels to test the fit."
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.display import tables
-from cogniload_analysis.display.figures import Figure, Panel, Series
+from cogniload_analysis.display.figures import FAINT, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.factor.modes import PUZZLE_TOKENS, name_failure_mode
@@ -78,14 +78,14 @@ def draw_by_context(fits: pd.DataFrame) -> list[Figure]:
     measured = list(context_series(fits))
     published = published_table("factor_by_context")
     noises = len({noise for (_, noise), _ in measured}) > 1
-    panels = []
+    panels, faint = [], {"color": FAINT}
     for name, label, scale in (("CDF", "CDF × 100", 100), ("CDO", "CDO", 1)):
         series = []
         for (model, noise), rows in measured:
             value, low, high = (scale * rows[name + end] for end in ("", "_low", "_high"))
             series.append(Series(model + f", {noise}" * noises, rows["context"], value, low, high))
         series += [
-            Series(f"{model} (published)", rows["context"], scale * rows[name], faint=True)
+            Series(f"{model} (published)", rows["context"], scale * rows[name], style=faint)
             for model in _NAMED_MODELS * (suite == "symbolic")
             for rows in [published[published["model"] == model]]
         ]

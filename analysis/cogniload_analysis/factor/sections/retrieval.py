@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
+from cogniload_analysis.display.figures import COLOURS, POINTS, Figure, Panel, Series, shorten_name
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import table
 from cogniload_analysis.factor.decay import CONDITION
@@ -91,7 +91,7 @@ def say_retrieval(row: Mapping[Any, Any]) -> str:
 def draw_retrieval(retrieved: pd.DataFrame) -> Figure:
     """Draw the shares of what became of retrieved prompts, a stacked bar for each row."""
     # bars are no series: these have no points, and stand for them in the legend
-    legend = [Series(label, [], [], joined=False) for label in PARTS.values()]
+    legend = [Series(label, [], [], style=POINTS) for label in PARTS.values()]
     labels = [
         f"{shorten_name(str(row.model))}\n{row.suite}, {label_context(row.context, row.noise)}"
         for row in retrieved.itertuples()
