@@ -248,9 +248,9 @@ def fit_load_glm(
         elif terms:
             if clustered:
                 design, answers = _design_cells(frame, terms), frame["correct"].to_numpy(float)
-                fit = _fit_logistic(design, answers, clusters=frame["id"])
+                fit = fit_logistic(design, answers, clusters=frame["id"])
             else:
-                fit = _fit_logistic(*_count_answers(cells, terms))
+                fit = fit_logistic(*_count_answers(cells, terms))
             estimate = _Estimate(fit.params, fit.cov_params(), fit.llf)
     except np.linalg.LinAlgError as error:
         problems = dict.fromkeys(names, str(error))
@@ -280,7 +280,7 @@ def fit_load_glm(
     )
 
 
-def _fit_logistic(
+def fit_logistic(
     design: pd.DataFrame,
     answers: np.ndarray,
     counts: np.ndarray | None = None,
@@ -307,7 +307,7 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     quadratic = fit_load_glm(frame)
     if quadratic.problems:
         return RhoComparison(problem=next(iter(quadratic.problems.values())))
-    linear = _fit_logistic(*_count_answers(quadratic.cells, TERMS[:-1]))
+    linear = fit_logistic(*_count_answers(quadratic.cells, TERMS[:-1]))
     p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
     return RhoComparison(linear.aic, quadratic.aic, p_LR)
 
@@ -323,7 +323,7 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
         return InteractionGLM(nothing, nothing, next(iter(full.problems.values())))
     design, answers, counts = _count_answers(full.cells, (*TERMS, *INTERACTIONS))
     without = [
-        _fit_logistic(design.drop(columns=term), answers, counts).llf for term in INTERACTIONS
+        fit_logistic(design.drop(columns=term), answers, counts).llf for term in INTERACTIONS
     ]
     p_LR = pd.Series(chi2.sf(2 * (full.llf - np.array(without)), 1), INTERACTIONS)
     return InteractionGLM(full.params[list(INTERACTIONS)], p_LR)

@@ -7,19 +7,26 @@ and those of an adaptive run, are no grid: their crossings are compared, as thei
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import block_diag
 from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import thresholds
 from cogniload_analysis.cogniload.fitted import Fitted, hide_unknown
-from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, load_design
-from cogniload_analysis.cogniload.sections.adaptive import find_runs
-from cogniload_analysis.cogniload.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
+from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_logistic, load_design
+from cogniload_analysis.cogniload.sections.adaptive import fit_models
+from cogniload_analysis.cogniload.thresholds import (
+    BETA_D,
+    BETA_N,
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    Z,
+)
 from cogniload_analysis.stats import percentiles
 
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
@@ -27,25 +34,6 @@ NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
 
 # Fits of the same answers have thresholds that differ by less; no others do in practice.
 _ROUNDING = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """A model's GLM, and what each puzzle moves its coefficients by."""
-
-    glm: LoadGLM
-    influence: np.ndarray
-
-    @property
-    def beta(self) -> np.ndarray:
-        return self.glm.params[list(TERMS)].to_numpy(dtype=float)
-
-    def thresholds(self, means: LoadMeans, covariance: np.ndarray) -> dict[str, Threshold]:
-        """Return the thresholds by name."""
-        found = vars(thresholds.estimate_thresholds(self.beta, covariance, means))
-        estimates = hide_unknown(found, self.glm.unknown)
-        problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
-        return {name: replace(at, note=problems[name] or at.note) for name, at in estimates.items()}
 
 
 def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
@@ -58,26 +46,13 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     along a line, and of an adaptive run, the crossings are compared. A threshold whose load does
     not matter to both models has no difference.
     """
-    puzzles = pd.factorize(frame["id"])[0]
-    groups = frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
-    responses = {str(model): rows for model, rows in groups}
-    runs = find_runs(responses) if {"until", "index"} <= {*frame} else {}
-    models = {
-        model: Fitted(rows, runs[model].estimate if model in runs else None)
-        for model, rows in responses.items()
-    }
-
-    @cache
-    def fit(model: str) -> _Fit:
-        return _fit(models[model], puzzles[responses[model].index], puzzles.max() + 1)
-
+    models, _ = fit_models(frame)
     rows: list[dict[str, object]] = []
     for first, second in pairs:
-        if not (models[first].is_projected and models[second].is_projected):
-            compared = _compare_crossings(models[first], models[second])
-        else:
-            compared = _compare(fit(first), fit(second))
-        rows += [{"first": first, "second": second, "condition": ""} | row for row in compared]
+        one, other = models[first], models[second]
+        compare = _compare if one.is_projected and other.is_projected else _compare_crossings
+        pair = {"first": first, "second": second, "condition": ""}
+        rows += [pair | row for row in compare(one, other)]
     return pd.DataFrame(rows)
 
 
@@ -112,40 +87,31 @@ def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, obje
         yield _row(name, pair, (apart - Z * error, apart + Z * error), p, "crossings")
 
 
-def _fit(fitted: Fitted, puzzles: np.ndarray, count: int) -> _Fit:
-    glm, rows = fitted.likeliest, fitted.responses
-    terms = [term for term in TERMS if term not in glm.problems]
-    influence = np.zeros((count, len(TERMS)))
-    if terms:
-        p = glm.predict(*(rows[load].to_numpy() for load in ("d", "N", "rho")))
-        design = load_design(rows["d"], rows["N"], rows["rho"])[list(TERMS)].to_numpy()
-        residuals = rows["correct"].to_numpy(dtype=float) - p
-        np.add.at(influence, puzzles, design * residuals[:, None])
-        influence = influence @ glm.cov_params.fillna(0).to_numpy()
-    return _Fit(glm, influence)
-
-
-def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
-    if any("beta_0" in fit.glm.problems for fit in (first, second)):  # nothing joins them
-        glms = first.glm, second.glm
+def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
+    """Yield the differences of projections, at the means of both models' loads."""
+    glms = first.likeliest, second.likeliest
+    if any("beta_0" in glm.problems for glm in glms):  # nothing joins them
         one, other = (hide_unknown(vars(glm.thresholds()), glm.unknown) for glm in glms)
         yield from (_row(name, (one[name], other[name])) for name in NAMES)
         return
-    loads = [list(vars(fit.glm.means).values()) for fit in (first, second)]
-    weights = [first.glm.nobs, second.glm.nobs]
+    loads = [list(vars(glm.means).values()) for glm in glms]
+    weights = [glm.nobs for glm in glms]
     means = LoadMeans(*map(float, np.average(loads, axis=0, weights=weights)))
+    betas = [glm.params[list(TERMS)].to_numpy(dtype=float) for glm in glms]
     covariance = _joint_covariance(first, second)
-    of_first = first.thresholds(means, covariance[:5, :5])
-    of_second = second.thresholds(means, covariance[5:, 5:])
+    found = [
+        _find_thresholds(glm, thresholds.estimate_thresholds(beta, covariance[own, own], means))
+        for glm, beta, own in zip(glms, betas, (slice(5), slice(5, 10)), strict=True)
+    ]
     draws: np.ndarray | None = None
     for place, name in enumerate(NAMES):
-        pair = of_first[name], of_second[name]
+        pair = found[0][name], found[1][name]
         if any(at.status != "crossing" for at in pair):
             yield _row(name, pair)
         elif all(at.method == "delta method" for at in pair):
-            sides = zip((first, second), pair, (1, -1), strict=True)
+            sides = zip(betas, pair, (1, -1), strict=True)
             slopes = np.concatenate(
-                [sign * _gradient(name, fit.beta, means, at.value) for fit, at, sign in sides]
+                [sign * _gradient(name, beta, means, at.value) for beta, at, sign in sides]
             )
             values = [np.log10(at.value) if name == "ECL50" else at.value for at in pair]
             difference = _difference(*values)
@@ -156,18 +122,35 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             yield _row(name, pair, ends, float(p), "delta method")
         else:
             if draws is None:
-                draws = _draw_differences(first, second, covariance, means)
+                draws = _draw_differences(np.concatenate(betas), covariance, means)
             yield _row(name, pair, *_read_draws(draws[place]), "parametric bootstrap")
 
 
-def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
-    """Return the joint GLM's covariance, clustered by puzzle, with statsmodels' correction."""
-    influence = np.concatenate([first.influence, second.influence], axis=1)
-    clusters = int(influence.any(axis=1).sum())
-    responses = first.glm.nobs + second.glm.nobs
-    terms = sum(int(fit.glm.params.notna().sum()) for fit in (first, second))
-    correction = clusters / (clusters - 1) * (responses - 1) / (responses - terms)
-    return correction * influence.T @ influence
+def _joint_covariance(*models: Fitted) -> np.ndarray:
+    """Return the covariance of the joint GLM's coefficients, clustered by puzzle.
+
+    It is 0 of those that the data can't estimate.
+    """
+    frames = [fitted.responses for fitted in models]
+    known = [fitted.likeliest.params[list(TERMS)].notna().to_numpy() for fitted in models]
+    designs = [
+        load_design(rows["d"], rows["N"], rows["rho"])[list(TERMS)].loc[:, terms]
+        for rows, terms in zip(frames, known, strict=True)
+    ]
+    rows = pd.concat(frames, ignore_index=True)
+    design = pd.DataFrame(block_diag(*designs))
+    fit = fit_logistic(design, rows["correct"].to_numpy(float), clusters=rows["id"])
+    places = np.flatnonzero(np.concatenate(known))
+    covariance = np.zeros((2 * len(TERMS),) * 2)
+    covariance[np.ix_(places, places)] = fit.cov_params()
+    return covariance
+
+
+def _find_thresholds(glm: LoadGLM, found: Thresholds) -> dict[str, Threshold]:
+    """Return the known thresholds by name; a note says why one is not estimated."""
+    known = hide_unknown(vars(found), glm.unknown)
+    notes = {name: glm.problems.get(term, "") for name, term in NAMES.items()}
+    return {name: replace(at, note=notes[name] or at.note) for name, at in known.items()}
 
 
 def _difference(first: np.ndarray | float, second: np.ndarray | float) -> np.ndarray:
@@ -189,15 +172,12 @@ def _gradient(name: str, beta: np.ndarray, means: LoadMeans, value: float) -> np
     return -at / slope
 
 
-def _draw_differences(
-    first: _Fit, second: _Fit, covariance: np.ndarray, means: LoadMeans
-) -> np.ndarray:
+def _draw_differences(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans) -> np.ndarray:
     """Return the thresholds' differences, a row each, for draws of the joint coefficients.
 
     NaN where a draw of either has no threshold, or has passed a slope of zero.
     """
-    beta = np.nan_to_num(np.concatenate([first.beta, second.beta]))
-    draws = thresholds.BOOTSTRAP_DRAWS
+    beta, draws = np.nan_to_num(beta), thresholds.BOOTSTRAP_DRAWS
     drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, draws).T
     sides = []
     for coefficients, centre in ((drawn[:5], beta[:5]), (drawn[5:], beta[5:])):

@@ -1,7 +1,7 @@
 """Runs side by side: their differences in accuracy, by pairs of puzzles, and in measures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
@@ -103,8 +103,7 @@ class Comparison:
             for name in ("first", "second")
         )
         both = both.sort_values(["number", "column"], ignore_index=True)
-        matrix = tb.table("matrix", both, {"beside": _show_beside}, prefix=prefix)
-        return replace(matrix, wide=True, heat=True)
+        return tb.table("matrix", both, {"beside": _show_beside}, prefix=prefix)
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without the levels of loads, as text."""

@@ -7,7 +7,7 @@ most tables are in `data/tables.toml`.
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, wilson_interval
 from cogniload_gen.files import read_words
 
@@ -219,14 +218,16 @@ def table(
     `formats` are its own ones by name, `prefix` begins its name, `more` are the columns in the
     place of "*", and `words` are put into the caption.
     """
+    about = _WORDS[kind]
     columns: dict[str, str | tuple[str, Format]] = {}
-    for column in _WORDS[kind]["columns"]:
+    for column in about["columns"]:
         if column == "*":
             columns |= more
         else:
             shown, heading, *show = _WORDS["usual"][column] if isinstance(column, str) else column
             columns[shown] = heading, _find_format(show[0] if show else "text", formats)
-    return Table(prefix + kind, data, _WORDS[kind]["caption"].format(**words), columns)
+    shape = about.get("wide", False), about.get("heat", False)
+    return Table(prefix + kind, data, about["caption"].format(**words), columns, *shape)
 
 
 def _find_format(words: str, own: Formats) -> Format:
@@ -241,28 +242,6 @@ def _find_format(words: str, own: Formats) -> Format:
 
 
 # --- Columns and tables that both benchmarks have ------------------------------------------------
-
-MODEL: Columns = {"model": "Model"}
-
-
-def load_columns(loads: Sequence[Load]) -> dict[str, tuple[str, Format]]:
-    """Return the printed columns of loads."""
-    return {
-        load.name: (load.heading, lambda level, load=load: load.show(load.scale(level)))
-        for load in loads
-    }
-
-
-def accuracy_columns(loads: Sequence[Load]) -> Columns:
-    """Return the printed columns of `accuracy_table`, in percent."""
-    return {
-        **MODEL,
-        **load_columns(loads),
-        "accuracy": ("Acc [%]", percent),
-        "low, high": ("95 % interval", percent_interval),
-        "chance": ("Chance [%]", percent),
-        **{"correct": "Right", "responses": "Responses"},
-    }
 
 
 def accuracy_table(

@@ -9,7 +9,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONTEXT, LOADS, MEANINGS
+from cogniload_analysis.factor.loads import COMPLEXITY_LOAD, CONTEXT, MEANINGS
 from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
@@ -83,12 +83,8 @@ def errors_section(frame: pd.DataFrame) -> Section:
     """Return the section on outcomes and tokens, and the accuracy by N."""
     outcomes: tb.Columns = {outcome.value: outcome.value for outcome in FactorOutcome}
     table = tb.table("factor_responses", _response_table(frame), more=outcomes)
-    by_N = tb.Table(
-        "factor_accuracy_by_N",
-        tb.accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE),
-        "Accuracy by N, with the 95 % Wilson interval.",
-        tb.accuracy_columns(LOADS),
-    )
+    accuracies = tb.accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE)
+    by_N = tb.table("factor_accuracy_by_N", accuracies)
     behind = Section("Accuracy by N", [by_N], folded=True)
     return Section("Errors and tokens", [table, behind], "errors", folded=True)
 

@@ -8,40 +8,24 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.loads import LABELS, LOADS, drawn_levels
 from cogniload_analysis.display import figures as fig
+from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Section
-from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
-from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE, PAPER_CONFIDENCE
 
 
 def accuracy_sections(frame: pd.DataFrame, *, link: str) -> list[Section]:
     """Return the section of the tables, where a load varies; folded without a `link` to it."""
-    d, N, rho = LOADS
     tables = [
-        _heat_table(frame, down, across)
-        for down, across in ((d, N), (N, rho))
-        if frame[across.name].nunique() > 1
+        tb.table(
+            f"accuracy_by_{down}_and_{across}",
+            tb.accuracy_table(frame, down, across, confidence=CONFIDENCE),
+            {load.name: load.say for load in LOADS},
+        )
+        for down, across in (("d", "N"), ("N", "rho"))
+        if frame[across].nunique() > 1
     ]
     section = Section("Accuracy by two loads", tables, "curves", folded=not link, link=link)
     return [section] if tables else []
-
-
-def _heat_table(frame: pd.DataFrame, down: Load, across: Load) -> Table:
-    """Return the accuracy by two loads, with the levels of the second one side by side."""
-    symbols = " and ".join(load.symbol for load in (down, across))
-    return Table(
-        f"accuracy_by_{down.name}_and_{across.name}",
-        accuracy_table(frame, down.name, across.name, confidence=CONFIDENCE),
-        f"Accuracy in percent by {symbols}.",
-        {
-            **MODEL,
-            **load_columns([down]),
-            across.name: (across.name, across.say),
-            "accuracy": ("", percent),
-        },
-        wide=True,
-        heat=True,
-    )
 
 
 def draw_paper(frame: pd.DataFrame) -> list[fig.Figure]:
@@ -86,7 +70,7 @@ def accuracy_panel(
 
     With a `confidence`, points have Wilson's intervals; `curves` join them.
     """
-    series, table = [], accuracy_table(frame, load, confidence=confidence)
+    series, table = [], tb.accuracy_table(frame, load, confidence=confidence)
     for model, rows in table.groupby("model", observed=True):
         low, high = (rows["low"], rows["high"]) if confidence else (None, None)
         at, style = drawn_levels(rows[load], load), fig.POINTS if curves else {}

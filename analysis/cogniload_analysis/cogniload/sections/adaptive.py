@@ -11,6 +11,7 @@ from cogniload_analysis.adaptive.design import answer_frame
 from cogniload_analysis.adaptive.section import AdaptiveRun, curve_panel, find_run
 from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.display.figures import FAINT, Figure, Panel
 
@@ -26,6 +27,17 @@ def find_runs(responses: Mapping[str, pd.DataFrame]) -> dict[str, AdaptiveRun]:
         for model, rows in responses.items()
     }
     return {model: run for model, run in found.items() if run}
+
+
+def fit_models(frame: pd.DataFrame) -> tuple[dict[str, Fitted], dict[str, AdaptiveRun]]:
+    """Return what is known of each model of a frame, and the adaptive runs among them."""
+    responses = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
+    runs = find_runs(responses) if {"until", "index"} <= {*frame} else {}
+    models = {
+        model: Fitted(rows, runs[model].estimate if model in runs else None)
+        for model, rows in responses.items()
+    }
+    return models, runs
 
 
 def draw_run(model: str, name: str, run: AdaptiveRun) -> Figure:

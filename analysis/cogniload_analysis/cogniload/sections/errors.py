@@ -60,4 +60,4 @@ def tabulate_tokens(tokens: pd.DataFrame) -> tb.Table:
     def show(*counts: float) -> str:
         return f"P{tb.tokens(*counts[:2])} | O{tb.tokens(*counts[2:])}"
 
-    return replace(tb.table("tokens", tokens, {"both": show}), wide=True)
+    return tb.table("tokens", tokens, {"both": show})

@@ -2,7 +2,7 @@
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.display.page import Findings, Section
-from cogniload_analysis.display.tables import Table, accuracy_columns, accuracy_table
+from cogniload_analysis.display.tables import Table, accuracy_table, percent
 from cogniload_analysis.frame import Load
 from toy.gen import TOY as BENCHMARK
 
@@ -29,7 +29,8 @@ class ToyAnalysis(Analysis):
     def report(self, frame):
         """Return the toy's part of the report."""
         data = accuracy_table(frame, "n")
-        table = Table("toy_accuracy", data, "Accuracy.", accuracy_columns(LOADS))
+        columns = {"model": "Model", "n": "Numbers", "accuracy": ("Acc [%]", percent)}
+        table = Table("toy_accuracy", data, "Accuracy.", columns)
         return Findings([Section("Accuracy", [table], "accuracy", link="Accuracy")])
 
 
