@@ -33,13 +33,13 @@ from cogniload_analysis.display.tables import accuracy_table
 from cogniload_analysis.factor.analysis import read_factor_samples
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, ComplexityDecay, fit_complexity_decay
 from cogniload_analysis.factor.decay_design import DecayDesign, DecayEstimate
-from cogniload_analysis.factor.modes import FailureMode, name_failure_mode
 from cogniload_analysis.factor.sampling import (
     RepeatedSampling,
     fit_repeated_sampling,
     n_eff_by_attempts,
     solve_within,
 )
+from cogniload_analysis.factor.sections.contexts import FailureMode, name_failure_mode
 from cogniload_analysis.published import published_table
 from cogniload_analysis.report.compare_runs import compare_runs
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from cogniload_analysis.adaptive.drift import flag_drift
+from cogniload_analysis.adaptive.design import flag_drift
 
 CELLS = np.repeat([[d, N] for d in (1, 5) for N in (20, 50, 100)], 80, axis=0)
 ACCURACY = np.repeat([0.95, 0.8, 0.5, 0.7, 0.3, 0.05], 80)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.adaptive.drift import flag_drift
+from cogniload_analysis.adaptive.design import flag_drift
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
 from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid

@@ -9,8 +9,8 @@ from lm_eval_layout import make_puzzle, make_sample, write_run
 from report_reader import assert_numbers_are_of_the_tables, page_text, read_page, read_table
 
 from cogniload_analysis import read_samples
-from cogniload_analysis.cogniload import hazard
 from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.cogniload.sections import breaks
 from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.stats import wilson_interval
@@ -64,7 +64,7 @@ def simulate(number, seed, stops=True):
     rows = []
     for index in range(number):
         N = int(rng.choice([10, 20]))
-        kind = str(rng.choice([*hazard.SLIPS, "initial", "stopped" if stops else "", "answer", ""]))
+        kind = str(rng.choice([*breaks.SLIPS, "initial", "stopped" if stops else "", "answer", ""]))
         at = {"initial": 0, "answer": np.nan, "": np.nan}.get(kind, int(rng.integers(1, N + 1)))
         rows.append((f"p{index // 2}", 2, N, kind == "", kind or None, at, bool(kind)))
     names = ["id", "d", "N", "correct", "error", "first_error", "recovered"]
@@ -122,7 +122,7 @@ def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzz
 @pytest.mark.parametrize("seed", range(5))
 def test_survival_is_kaplan_and_meier_s_by_a_count_made_apart(seed):
     read = simulate(60, seed)
-    curve = hazard.survival_curve(read).set_index("statement")
+    curve = breaks.survival_curve(read).set_index("statement")
     ends = read["first_error"].fillna(read["N"]) - (read["error"] == "stopped")
     slips = read["first_error"].where(read["error"] != "stopped")
     share = 1.0
@@ -136,16 +136,16 @@ def test_survival_is_kaplan_and_meier_s_by_a_count_made_apart(seed):
 
 def test_the_rate_of_slips_is_that_of_the_statements_at_risk():
     read = simulate(80, 3)
-    rate, low, high = hazard.slip_rate(read)
+    rate, low, high = breaks.slip_rate(read)
     at_risk = read["first_error"].fillna(read["N"]) - (read["error"] == "stopped")
-    slips = read["error"].isin(hazard.SLIPS).sum()
+    slips = read["error"].isin(breaks.SLIPS).sum()
     assert rate == pytest.approx(1000 * slips / at_risk.sum())
     assert low < rate < high < 2 * rate
-    assert np.isnan(hazard.slip_rate(read.assign(error=None, first_error=np.nan))).all()
+    assert np.isnan(breaks.slip_rate(read.assign(error=None, first_error=np.nan))).all()
 
 
 def test_survival_s_intervals_are_wilson_s_where_no_response_ends_early():
-    curve = hazard.survival_curve(simulate(80, 3, stops=False).assign(N=20))
+    curve = breaks.survival_curve(simulate(80, 3, stops=False).assign(N=20))
     ends = wilson_interval((80 * curve["share"]).round(), 80)
     np.testing.assert_allclose(curve[["low", "high"]].T, ends, atol=1e-9)
 

@@ -219,7 +219,7 @@ def mode_of(table, model):
 def test_the_failure_modes_of_the_paper_do_not_hang_on_the_limit(
     monkeypatch, table, model, name, limit
 ):
-    monkeypatch.setattr("cogniload_analysis.factor.modes.LOSS_THAT_COUNTS", limit)
+    monkeypatch.setattr("cogniload_analysis.factor.sections.contexts.LOSS_THAT_COUNTS", limit)
     assert mode_of(table, model).name == name
 
 
