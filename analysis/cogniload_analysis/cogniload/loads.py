@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike
 
 from cogniload_analysis.frame import Load, column, read_count, read_integer
 from cogniload_gen.benchmark import Row
+from cogniload_gen.files import read_words
+
+_WORDS = read_words("cogniload_analysis", "words")
 
 LOADS = (
     Load("d", "d", harder=True),
@@ -14,23 +17,13 @@ LOADS = (
     Load("rho", "ρ [%]", "float64", percent=True),
 )
 
-LABELS = {
-    "d": "Intrinsic difficulty d",
-    "N": "Task length N (statements)",
-    "rho": "Share of needles ρ (%)",
-}
+LABELS = _WORDS["axes"]
 """The labels of the loads' axes."""
 
 NEEDLES = column("needles", "float64", lambda sample: read_count(sample.doc, "needles"))
 """The needles in the text, which may be a twin's."""
 
-MEANINGS = {
-    "wrong_max_context": "ran out of context, or answered nothing",
-    "wrong_logic": "a wrong value in the sentence about the person and the property",
-    "wrong_logic_poi": "a wrong value in the sentence about the person",
-    "wrong_logic_last_sentence": "a wrong value in the last sentence",
-    "wrong_other": "no value of the property where the answer is looked for",
-}
+MEANINGS = _WORDS["outcomes"]["cogniload"]
 """Each wrong outcome in words."""
 
 

@@ -16,6 +16,7 @@ from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
 from cogniload_analysis.samples.copies import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
+from cogniload_gen.files import read_words
 from cogniload_gen.grid import ORIGINAL, change_of
 
 _AGAIN, _ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
@@ -271,20 +272,7 @@ def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str
 
 
 # Each cause in words, and the change that shows it by its cures.
-_CAUSES = {
-    "distraction": ("distraction, the hay", NEEDLES),
-    "work": ("the work of the needles", TAIL),
-    "length": ("the length of the text", TAIL),
-    "beginning": ("the beginning of the text, which it loses", "from"),
-    "memory": ("memory", "reminder"),
-    "question": ("not knowing what to track", "question=first"),
-    "words": ("the words, not the task", "names"),
-    "context": ("the context around the task", "context=0"),
-    "search": ("searching the text back and forth", "order=solved"),
-    "finding": ("what it does not find in the text", "needed"),
-    "step": ("a step that is too hard, even alone", ""),
-    "luck": ("luck: the same puzzle is often solved again, and no change helps more", _AGAIN),
-}
+_CAUSES = read_words("cogniload_analysis", "words")["causes"]
 
 
 def _name_causes(

@@ -24,14 +24,7 @@ _LONG_TABLE = 40
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
 
 # What LaTeX sets for words and characters anywhere, the first ones first.
-_LATEX = {
-    "95 \\% interval": "95\\,\\% interval", "Neff": r"$N_{\mathrm{eff}}$",
-    "Nclean": r"$N_{\mathrm{clean}}$", "ECL50": "ECL$_{50}$", "NT50": "NT$_{50}$",
-    "ID50": "ID$_{50}$", "β0": r"$\beta_0$", "βρ²": r"$\beta_{\rho^2}$", "βρ": r"$\beta_\rho$",
-    "βd": r"$\beta_d$", "βN": r"$\beta_N$", "β": r"$\beta$", "ρ": r"$\rho$", "χ": r"$\chi$",
-    "×": r"$\times$", "−": "$-$", "±": r"$\pm$", "²": "$^2$", "†": r"\dag{}", "‡": r"\ddag{}",
-    "–": "--", "“": "``", "”": "''", "…": r"\ldots{}", "<": "$<$", ">": "$>$",
-}  # fmt: skip
+_LATEX = read_words("cogniload_analysis", "words")["latex"]
 
 # From one row's raw values to a cell's text.
 Format = Callable[..., str]

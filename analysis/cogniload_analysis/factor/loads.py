@@ -8,6 +8,7 @@ from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.frame import Load, read_integer
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs
+from cogniload_gen.files import read_words
 
 # The column of a puzzle that holds its complexity, by suite; and the kinds of text around it.
 COMPLEXITY_COLUMNS = {"symbolic": "N", "realistic": "op"}
@@ -19,11 +20,7 @@ UNITS = {"symbolic": "variable", "realistic": "operation"}
 COMPLEXITY = {suite: f"Complexity N ({unit}s)" for suite, unit in UNITS.items()}
 """The label of an axis of N, by suite."""
 
-MEANINGS = {
-    "wrong_set": "another set of variables, or another number",
-    "no_answer": "no answer that could be read",
-    "max_context": "ran out of context, or answered nothing",
-}
+MEANINGS = read_words("cogniload_analysis", "words")["outcomes"]["factor"]
 """Each wrong outcome in words."""
 
 

@@ -17,14 +17,10 @@ from cogniload_analysis.display.page import Content, Section, Verdict, name_file
 from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
+from cogniload_gen.files import read_words
 from cogniload_gen.grid import ORIGINAL
 
-CHANGES = {
-    "again": "once more", "needles": "without hay", "tail": "as short, with hay",
-    "from": "without the beginning", "until": "without the end", "only": "that step alone",
-    "reminder": "with reminders", "question=first": "question first", "hay": "other hay",
-    "names": "other names", "context=0": "without filler", "order=solved": "in order",
-}  # fmt: skip
+CHANGES = read_words("cogniload_analysis", "words")["changes"]
 """The changes in words (docs/twins.md)."""
 
 _FORMATS = {"change": lambda change: str(CHANGES.get(change, change))}

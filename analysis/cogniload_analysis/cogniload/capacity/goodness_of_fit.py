@@ -20,16 +20,11 @@ from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_analysis.published import published_table
 from cogniload_gen.checks import check_choice
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.files import read_words
 
 PAPER_GRID = pd.DataFrame(product(PAPER_D, PAPER_N, PAPER_RHO), columns=["d", "N", "rho"])
 PAPER_GRID["rho"] /= 100
-FULL_NAMES = {
-    "DS-R1-0528": "DeepSeek-R1-0528",
-    "DS-Llama-70B": "DeepSeek-R1-Distill-Llama-70B",
-    "DS-Qwen-32B": "DeepSeek-R1-Distill-Qwen-32B",
-    "DS-Qwen-7B": "DeepSeek-R1-Distill-Qwen-7B",
-    "DS-Qwen-1.5B": "DeepSeek-R1-Distill-Qwen-1.5B",
-}
+FULL_NAMES = read_words("cogniload_analysis", "words")["full_names"]
 """Table 2 abbreviates names that Tables 3 to 5 print in full."""
 
 GLM_LINK = Link(floor=0, ceiling=1)

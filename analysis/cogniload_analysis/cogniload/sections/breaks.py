@@ -19,6 +19,7 @@ from cogniload_analysis.display.tables import table
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
+from cogniload_gen.files import read_words
 
 # The kind of a response without an error, in tables.
 _NONE = "none"
@@ -26,16 +27,7 @@ _NONE = "none"
 # Above this number of models, the section is folded.
 _MANY_MODELS = 2
 
-MEANINGS = {
-    "initial": "the initial state was copied wrong",
-    "missed": "a statement that changes the person was said not to",
-    "intruded": "a statement that does not apply to the person was applied",
-    "wrong_value": "a statement that applies set a wrong value, or only a part",
-    "skipped": "a statement that changes the person was never mentioned",
-    "drifted": "a value changed where no statement said so",
-    "stopped": "the tracking ends early",
-    "answer": "tracked right to the end, answered wrong",
-}
+MEANINGS = read_words("cogniload_analysis", "words")["first_errors"]
 """Each kind of first error in words."""
 
 SLIPS = ("missed", "intruded", "wrong_value", "skipped", "drifted")

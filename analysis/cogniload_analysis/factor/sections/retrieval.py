@@ -18,13 +18,9 @@ from cogniload_analysis.factor.loads import label_context
 from cogniload_analysis.frame import Columns
 from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.answers import Sample
+from cogniload_gen.files import read_words
 
-PARTS = {
-    "right_closed": "right, all retrieved",
-    "right_open": "right, not all retrieved",
-    "not_reasoned": "wrong: retrieved, not reasoned",
-    "not_retrieved": "wrong: not retrieved",
-}
+PARTS = read_words("cogniload_analysis", "words")["retrieved"]
 """What becomes of a response: every one is in one part."""
 
 
