@@ -67,9 +67,9 @@ class Analysis(ABC):
         ValueError for one out of range, KeyError for a missing column.
         """
 
-    @abstractmethod
     def describe_load(self, row: Any) -> str:
         """Return the load of a row of the frame, as `itertuples` has it, in words."""
+        return ", ".join(load.say(getattr(row, load.name)) for load in self.loads)
 
     @abstractmethod
     def report(self, frame: pd.DataFrame) -> Findings:

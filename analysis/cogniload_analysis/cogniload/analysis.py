@@ -7,7 +7,7 @@ from cogniload_analysis.adaptive import design
 from cogniload_analysis.adaptive.section import run_row, runs_sections
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload import first_screen
-from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, describe_load, read_loads
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
 from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
@@ -35,7 +35,6 @@ class _CogniLoadAnalysis(Analysis):
     tasks = ("cogniload",)
     benchmarks = (BENCHMARK,)
     read_loads = staticmethod(read_loads)
-    describe_load = staticmethod(describe_load)
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(find_break)
     find_needles = staticmethod(find_needles)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
-from cogniload_analysis.cogniload.loads import MEANINGS, describe_load
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
 from cogniload_analysis.cogniload.thresholds import Threshold
@@ -226,7 +226,8 @@ def describe_verdict(
         return Verdict(row["model"], headline, [solved])
     if frame[["d", "N", "rho"]].nunique().max() == 1 and not math.isnan(row["accuracy"]):
         headline = f"Solves {100 * row['accuracy']:.0f} % of the puzzles at "
-        headline += f"{describe_load(frame.iloc[0])} ({100 * row['low']:.0f} to "
+        headline += ", ".join(load.say(frame[load.name].iloc[0]) for load in LOADS)
+        headline += f" ({100 * row['low']:.0f} to "
         headline += f"{100 * row['high']:.0f}). Puzzles of several N would tell at how many "
         headline += "statements it solves half of them (ECL50)."
     said = [solved, first_error or sentences.say_wrong(frame, MEANINGS)]

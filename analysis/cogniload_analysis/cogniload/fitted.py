@@ -14,18 +14,12 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import flag_drift
+from cogniload_analysis.cogniload import thresholds as th
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
 from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.glm import LoadGLM, fit_load_glm
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.thresholds import (
-    PAPER_MEANS,
-    UNKNOWN,
-    LoadMeans,
-    Threshold,
-    Thresholds,
-)
 from cogniload_analysis.matters import LoadEffect, is_at_chance, load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
 
@@ -120,16 +114,16 @@ class Fitted:
             why = self.unknown.get(name if name in LOAD_OF else "ECL50", "")
             passes, inside = at.low < least and at.high > most, least <= at.value <= most
             if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and inside):
-                hidden[name] = Threshold(status=UNKNOWN)
+                hidden[name] = th.Threshold(status=th.UNKNOWN)
         return replace(capacity, **hidden)
 
     @cached_property
     def is_projected(self) -> bool:
         """Whether its thresholds are projections; of lines, and at loads of its own, crossings."""
-        return covers_grid(self.likeliest.cells) and self.capacity.at == PAPER_MEANS
+        return covers_grid(self.likeliest.cells) and self.capacity.at == th.PAPER_MEANS
 
     @cached_property
-    def projections(self) -> Thresholds:
+    def projections(self) -> th.Thresholds:
         """The known thresholds of the GLM, at the means of the loads."""
         return project(self.glm)
 
@@ -143,26 +137,26 @@ class Fitted:
         return [*self.capacity.flags, *flag_drift(rows[loads], rows["correct"])]
 
 
-def project(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
+def project(glm: LoadGLM, means: th.LoadMeans | None = None) -> th.Thresholds:
     """Return what is known of a GLM's thresholds; nothing if its cells are no grid.
 
     A few lines through the loads are no grid, and have no projection. `means` as for
     `LoadGLM.thresholds`; where these can't be taken, the note says why.
     """
     if not covers_grid(glm.cells):
-        return Thresholds(*3 * [Threshold(note="the cells are no grid")])
+        return th.Thresholds(*3 * [th.Threshold(note="the cells are no grid")])
     try:
-        return Thresholds(**hide_unknown(vars(glm.thresholds(means)), glm.unknown))
+        return th.Thresholds(**hide_unknown(vars(glm.thresholds(means)), glm.unknown))
     except ValueError as error:
-        return Thresholds(*3 * [Threshold(note=str(error))])
+        return th.Thresholds(*3 * [th.Threshold(note=str(error))])
 
 
 def hide_unknown(
-    thresholds: Mapping[str, Threshold], unknown: Mapping[str, str]
-) -> dict[str, Threshold]:
+    thresholds: Mapping[str, th.Threshold], unknown: Mapping[str, str]
+) -> dict[str, th.Threshold]:
     """Return thresholds by name, without the values of the `unknown` ones."""
     return {
-        name: Threshold(status=UNKNOWN, note=unknown[name])
+        name: th.Threshold(status=th.UNKNOWN, note=unknown[name])
         if name in unknown and not math.isnan(at.value)
         else at
         for name, at in thresholds.items()

@@ -7,11 +7,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
-    FULL_NAMES,
-    PAPER_GRID,
-    expected_accuracies,
-)
+from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
 from cogniload_gen.checks import check_choice
@@ -48,7 +44,7 @@ class ComparisonPlan:
         """Return the plan as text."""
         runs = {"both runs answer the same puzzles": self.same_puzzles}
         runs["each run has its own puzzles"] = self.other_puzzles
-        puzzles, cells = np.array(list(runs.values())), len(PAPER_GRID)
+        puzzles, cells = np.array(list(runs.values())), len(fit.PAPER_GRID)
         columns = {
             "": list(runs),
             "puzzles a run": map("{:,}".format, puzzles),
@@ -96,7 +92,7 @@ def plan_comparison(
         if not 0 < value < float("inf"):
             raise ValueError(f"{name} must be a number above 0, got {value!r}")
     check_choice("like", like, list(published_table("glm")["model"]))
-    better = expected_accuracies(like)
+    better = fit.expected_accuracies(like)
     accuracy = float(better.mean())
     if not 0 < detect < accuracy:
         raise ValueError(
@@ -140,5 +136,5 @@ def _mean_prompt_tokens(model: str) -> float:
     """
     table = published_table("prompt_tokens")
     by_cell = table.pivot(index=["N", "d"], columns="model", values="prompt_tokens_mean")
-    of_model = by_cell.get(FULL_NAMES.get(model, model), pd.Series(np.nan, by_cell.index))
+    of_model = by_cell.get(fit.FULL_NAMES.get(model, model), pd.Series(np.nan, by_cell.index))
     return float(of_model.fillna(by_cell.median(axis=1)).mean())

@@ -15,18 +15,10 @@ from scipy.linalg import block_diag
 from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
-from cogniload_analysis.cogniload import thresholds
+from cogniload_analysis.cogniload import thresholds as th
 from cogniload_analysis.cogniload.fitted import Fitted, hide_unknown
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_logistic, load_design
 from cogniload_analysis.cogniload.sections.adaptive import fit_models
-from cogniload_analysis.cogniload.thresholds import (
-    BETA_D,
-    BETA_N,
-    LoadMeans,
-    Threshold,
-    Thresholds,
-    Z,
-)
 from cogniload_analysis.stats import percentiles
 
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
@@ -56,11 +48,11 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _crossing(fitted: Fitted, name: str) -> Threshold:
+def _crossing(fitted: Fitted, name: str) -> th.Threshold:
     """Return a crossing, and why it is unknown if it is."""
-    at: Threshold = getattr(fitted.capacity, name)
+    at: th.Threshold = getattr(fitted.capacity, name)
     problem = fitted.likeliest.problems.get(NAMES[name]) or fitted.unknown.get(name)
-    return at if np.isfinite(at.value) else Threshold(note=problem or at.note or at.status)
+    return at if np.isfinite(at.value) else th.Threshold(note=problem or at.note or at.status)
 
 
 def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
@@ -75,7 +67,7 @@ def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, obje
         ends = np.array([[at.low, at.value, at.high] for at in pair])
         with np.errstate(divide="ignore", invalid="ignore"):
             (low, value, high) = (np.log10(ends) if name == "ECL50" else ends).T
-            error = float(np.hypot(*(high - low))) / (2 * Z)
+            error = float(np.hypot(*(high - low))) / (2 * th.Z)
         if not (same and np.isfinite(error)):
             row = _row(name, pair)
             if np.isfinite(error):
@@ -84,7 +76,7 @@ def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, obje
             continue
         apart = float(value[0] - value[1])
         p = float(2 * norm.sf(abs(apart) / error))
-        yield _row(name, pair, (apart - Z * error, apart + Z * error), p, "crossings")
+        yield _row(name, pair, (apart - th.Z * error, apart + th.Z * error), p, "crossings")
 
 
 def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
@@ -96,11 +88,11 @@ def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
         return
     loads = [list(vars(glm.means).values()) for glm in glms]
     weights = [glm.nobs for glm in glms]
-    means = LoadMeans(*map(float, np.average(loads, axis=0, weights=weights)))
+    means = th.LoadMeans(*map(float, np.average(loads, axis=0, weights=weights)))
     betas = [glm.params[list(TERMS)].to_numpy(dtype=float) for glm in glms]
     covariance = _joint_covariance(first, second)
     found = [
-        _find_thresholds(glm, thresholds.estimate_thresholds(beta, covariance[own, own], means))
+        _find_thresholds(glm, th.estimate_thresholds(beta, covariance[own, own], means))
         for glm, beta, own in zip(glms, betas, (slice(5), slice(5, 10)), strict=True)
     ]
     draws: np.ndarray | None = None
@@ -118,7 +110,7 @@ def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
             # Of the same answers it is 0, which rounding may leave below.
             error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
             p = 2 * norm.sf(abs(difference) / error) if difference else 1.0
-            ends = difference - Z * error, difference + Z * error
+            ends = difference - th.Z * error, difference + th.Z * error
             yield _row(name, pair, ends, float(p), "delta method")
         else:
             if draws is None:
@@ -146,7 +138,7 @@ def _joint_covariance(*models: Fitted) -> np.ndarray:
     return covariance
 
 
-def _find_thresholds(glm: LoadGLM, found: Thresholds) -> dict[str, Threshold]:
+def _find_thresholds(glm: LoadGLM, found: th.Thresholds) -> dict[str, th.Threshold]:
     """Return the known thresholds by name; a note says why one is not estimated."""
     known = hide_unknown(vars(found), glm.unknown)
     notes = {name: glm.problems.get(term, "") for name, term in NAMES.items()}
@@ -160,31 +152,31 @@ def _difference(first: np.ndarray | float, second: np.ndarray | float) -> np.nda
     return np.where(np.abs(apart) < _ROUNDING, 0, apart)
 
 
-def _gradient(name: str, beta: np.ndarray, means: LoadMeans, value: float) -> np.ndarray:
+def _gradient(name: str, beta: np.ndarray, means: th.LoadMeans, value: float) -> np.ndarray:
     """Return how a threshold, on its scale, moves with the coefficients: -x / slope at it."""
     at = np.array([1, means.d, means.log10_N, means.rho, means.rho**2])
     if name == "ECL50":
-        at[BETA_N], slope = np.log10(value), beta[BETA_N]
+        at[th.BETA_N], slope = np.log10(value), beta[th.BETA_N]
     elif name == "ID50":
-        at[BETA_D], slope = value, beta[BETA_D]
+        at[th.BETA_D], slope = value, beta[th.BETA_D]
     else:
         at[3:], slope = (value, value**2), beta[3] + 2 * value * beta[4]
     return -at / slope
 
 
-def _draw_differences(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans) -> np.ndarray:
+def _draw_differences(beta: np.ndarray, covariance: np.ndarray, means: th.LoadMeans) -> np.ndarray:
     """Return the thresholds' differences, a row each, for draws of the joint coefficients.
 
     NaN where a draw of either has no threshold, or has passed a slope of zero.
     """
-    beta, draws = np.nan_to_num(beta), thresholds.BOOTSTRAP_DRAWS
+    beta, draws = np.nan_to_num(beta), th.BOOTSTRAP_DRAWS
     drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, draws).T
     sides = []
     for coefficients, centre in ((drawn[:5], beta[:5]), (drawn[5:], beta[5:])):
-        ECL50, NT50, ID50 = thresholds.capacity_thresholds(*coefficients, **vars(means))
+        ECL50, NT50, ID50 = th.capacity_thresholds(*coefficients, **vars(means))
         with np.errstate(divide="ignore", invalid="ignore"):
             log10_ECL50 = np.log10(ECL50)
-        rising = coefficients[[BETA_N, BETA_D]] * centre[[BETA_N, BETA_D], None] <= 0
+        rising = coefficients[[th.BETA_N, th.BETA_D]] * centre[[th.BETA_N, th.BETA_D], None] <= 0
         sides.append(
             [np.where(rising[0], np.nan, log10_ECL50), NT50, np.where(rising[1], np.nan, ID50)]
         )
@@ -205,7 +197,7 @@ def _read_draws(drawn: np.ndarray) -> tuple[tuple[float, float], float]:
 
 def _row(
     name: str,
-    pair: tuple[Threshold, Threshold],
+    pair: tuple[th.Threshold, th.Threshold],
     ends: tuple[float, float] = (np.nan, np.nan),
     p: float = np.nan,
     method: str = "",

@@ -102,20 +102,17 @@ def save_figure(drawn: mpl.Figure, kind: Literal["svg", "pdf"]) -> bytes:
     return content.getvalue()
 
 
-def _series_style(index: int) -> _Style:
-    """Return colour, marker and dash of the series with an index, unlike all others'."""
-    return {
-        "color": COLOURS[index % len(COLOURS)],
-        "marker": _MARKERS[index % len(_MARKERS)],
-        "linestyle": _DASHES[index % len(_DASHES)],
-    }
-
-
 def _draw_panel(axes: Axes, panel: Panel, styles: dict[str, _Style]) -> None:
     """Draw the series of a panel; new labels get a style, which is added to `styles`."""
     for series in panel.series:
         if series.label not in styles:
-            styles[series.label] = _series_style(len(styles)) | {**series.style}
+            number = len(styles)
+            styles[series.label] = {
+                "color": COLOURS[number % len(COLOURS)],
+                "marker": _MARKERS[number % len(_MARKERS)],
+                "linestyle": _DASHES[number % len(_DASHES)],
+                **series.style,
+            }
         _draw_series(axes, series, styles[series.label])
     axes.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
     panel.finish(axes)

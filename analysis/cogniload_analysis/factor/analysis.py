@@ -80,7 +80,6 @@ class _FactorAnalysis(Analysis):
     tasks = ("factor_symbolic", "factor_realistic")
     benchmarks = (SYMBOLIC, REALISTIC)
     read_loads = staticmethod(levels.read_loads)
-    describe_load = staticmethod(levels.describe_load)
     compare = staticmethod(compare_decays)
     package = "cogniload_analysis.factor"
     meanings = levels.MEANINGS
@@ -88,6 +87,10 @@ class _FactorAnalysis(Analysis):
     growth = ("context", "N")
     facts = (HOP_COLUMN, *design.FACTS, RETRIEVED)
     views = ("retrieval",)
+
+    def describe_load(self, row: Any) -> str:
+        """Return the load of a row of the frame, as `itertuples` has it, in words."""
+        return f"{row.suite}, N = {row.N}, context {row.context:,} tokens, noise {row.noise}"
 
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return what the report shows; each condition is fitted once, and the sections show it."""

@@ -247,12 +247,12 @@ class Capacity:
     `ECL80` and `ECL90` are those of 80 and 90 %. The other loads are held at those of `at`.
     `NT50_share` is the share of draws that cross 50 % anywhere in rho: where that is neither near
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
-    that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
-    crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
-    answers. `correlation` is that of answers to one cell: above 0, where accuracy clearly varies
-    from cell to cell beyond chance and the curve. `asked_N` and `asked_d` are the ends of the loads
-    that puzzles have or can have. `over_N`, `over_d` and `over_rho` hold the curves: load, accuracy
-    (the median of the draws), low and high (the ends of 95 % of them).
+    that the interval is about times or over 1.2. `glm_ECL50` is the crossing of the plain GLM (no
+    floor, no smooth part) of the same answers. `correlation` is that of answers to one cell: above
+    0, where accuracy clearly varies from cell to cell beyond chance and the curve. `asked_N` and
+    `asked_d` are the ends of the loads that puzzles have or can have. `over_N`, `over_d` and
+    `over_rho` hold the curves: load, accuracy (the median of the draws), low and high (the ends of
+    95 % of them).
     `flags` are warnings in words.
     """
 
@@ -267,7 +267,6 @@ class Capacity:
     over_N: pd.DataFrame = field(repr=False)
     over_d: pd.DataFrame = field(repr=False)
     over_rho: pd.DataFrame = field(repr=False)
-    slope: float
     glm_ECL50: float
     correlation: float
     asked_N: tuple[float, float]
@@ -492,8 +491,6 @@ def describe_capacity(
     }
     crossing, NT50 = ECL["ECL50"], largest_root(_CURVE_RHO, over_rho)
     share = float(np.mean(~np.isnan(NT50)))
-    x, value = np.log10(curve_N(N)), crossing.value
-    slopes = np.gradient(belief.best.mean[OVER_N], x)
     return Capacity(
         n=answers.n,
         **ECL,
@@ -504,7 +501,6 @@ def describe_capacity(
         over_N=_band(curve_N(N), over_N),
         over_d=_band(CURVE_D, over_d),
         over_rho=_band(_CURVE_RHO, over_rho),
-        slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
         glm_ECL50=_glm_crossing(answers, at),
         correlation=belief.correlation,
         asked_N=N,

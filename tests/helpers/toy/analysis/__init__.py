@@ -22,10 +22,6 @@ class ToyAnalysis(Analysis):
         """Return how many numbers a sum has."""
         return (puzzle["n"],)
 
-    def describe_load(self, row):
-        """Return a response's load in words."""
-        return f"n = {row.n}"
-
     def report(self, frame):
         """Return the toy's part of the report."""
         data = accuracy_table(frame, "n")
