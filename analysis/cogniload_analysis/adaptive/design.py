@@ -23,6 +23,7 @@ from scipy.stats import norm
 
 from cogniload_analysis.frame import column, read_count
 from cogniload_analysis.stats import Interval, beyond, half_width
+from cogniload_analysis.words import say
 from cogniload_gen.checks import check_choice, check_integer
 
 MAX_N, MAX_BUDGET, MAX_INDEX = 1_000_000, 1_000_000, 2**62
@@ -391,10 +392,7 @@ class Design(ABC):
         yield from flag_drift([p[:-1] for p in known], [self._told[p].correct for p in known])
         lost, told = len(self.lost - self._told.keys()), len(self._told)
         if lost > _CUT_SHARE * (lost + told):
-            yield (
-                f"{lost} of {lost + told} puzzles are lost and count as neither right nor "
-                "wrong, which is fair only if the reason has nothing to do with their answers"
-            )
+            yield say("lost", lost=lost, all=lost + told)
 
 
 @dataclass(frozen=True)
@@ -536,10 +534,7 @@ def flag_cut(near: Sequence[bool], where: str) -> Iterable[str]:
     `near` says of each of these failures whether it was cut off.
     """
     if near and np.mean(near) > _CUT_SHARE:
-        yield (
-            f"{sum(near)} of {len(near)} failures near {where} were cut off by a limit: it tells "
-            "of the limit too"
-        )
+        yield say("cut_near", cut=sum(near), of=len(near), where=where)
 
 
 def flag_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
@@ -557,10 +552,7 @@ def flag_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
     score, first = max(zip(scores, starts, strict=True), key=lambda each: abs(each[0]))
     if abs(score) > norm.isf(SURPRISE / 2 / len(PARTS)):
         side = "fewer" if score < 0 else "more"
-        yield (
-            f"accuracy changed during the run: from about puzzle {first:,} on, {side} are solved "
-            "than at the same loads before"
-        )
+        yield say("drift", first=first, side=side)
 
 
 def _compare_later(cell: np.ndarray, right: np.ndarray, first: int) -> float:

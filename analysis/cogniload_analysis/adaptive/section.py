@@ -12,6 +12,7 @@ from cogniload_analysis.display import tables
 from cogniload_analysis.display.figures import COLOURS, CURVE, POINTS, Figure, Panel, Series
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.stats import Interval
+from cogniload_analysis.words import say
 
 SETTINGS = ("goal", "target", "budget", "N", "at", "d")
 
@@ -99,10 +100,7 @@ def say_run(row: Mapping[str, Any]) -> list[str]:
     if row["stopped"]:
         stop = f"It stopped there, since {row['stopped']}."
     if not row["same_prior"]:
-        stop = (
-            "Its prior is not at hand, as the results keep no more than its digest; what stands "
-            f"here is what the answers say under the {row['prior']} prior."
-        )
+        stop = say("no_prior", prior=row["prior"])
     elif row["prior"] != "published":
         stop += f" The prior was the {row['prior']} one."
     flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]

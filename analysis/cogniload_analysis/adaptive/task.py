@@ -5,6 +5,7 @@ from typing import Any
 
 from cogniload_analysis.adaptive.design import Design, Puzzle
 from cogniload_analysis.analyses import ADAPTIVE
+from cogniload_analysis.words import say
 from cogniload_gen import benchmarks
 from cogniload_gen.budget import CONTEXT_BUDGET, Share, read_context_budget
 from cogniload_gen.task_puzzles import make_puzzles
@@ -77,11 +78,9 @@ class AdaptiveTask:
         lines = design.summary()
         ends_at_budget = self.until != self._given and design.extents[design.goal] == design.N
         if ends_at_budget and design.batches[-1].low > design.N[1]:
-            lines.append(
-                f"note: N = {design.N[1]:,} is the longest whose prompt and written trace fit "
-                f"context_budget {self._budget:,}; {more:,} would ask up to "
-                f"{self._within(more)['N'][1]:,}"
-            )
+            budgets = {"budget": self._budget, "more": more}
+            further = self._within(more)["N"][1]
+            lines.append(say("longest", N=design.N[1], **budgets, further=further))
         return lines
 
 

@@ -1,15 +1,11 @@
 """CogniLoad's loads, d, N and rho, as they are read, printed and drawn; its outcomes in words."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cogniload_analysis.frame import Load, column, read_count, read_integer
+from cogniload_analysis.words import WORDS
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files import read_words
-
-_WORDS = read_words("cogniload_analysis", "words")
 
 LOADS = (
     Load("d", "d", harder=True),
@@ -17,13 +13,13 @@ LOADS = (
     Load("rho", "ρ [%]", "float64", percent=True),
 )
 
-LABELS = _WORDS["axes"]
+LABELS = WORDS["axes"]
 """The labels of the loads' axes."""
 
 NEEDLES = column("needles", "float64", lambda sample: read_count(sample.doc, "needles"))
 """The needles in the text, which may be a twin's."""
 
-MEANINGS = _WORDS["outcomes"]["cogniload"]
+MEANINGS = WORDS["outcomes"]["cogniload"]
 """Each wrong outcome in words."""
 
 
@@ -33,11 +29,6 @@ def read_loads(puzzle: Row) -> tuple[int, int, float]:
     if not (d >= 1 and N >= 1 and 0 < rho <= 100):
         raise ValueError(f"d and N must be 1 or more and rho in (0, 100], got {d}, {N} and {rho}")
     return d, N, rho / 100
-
-
-def describe_load(row: Any) -> str:
-    """Return a response's load in words."""
-    return f"d = {row.d}, N = {row.N}, ρ = {100 * row.rho:g} %"
 
 
 def drawn_levels(levels: ArrayLike, load: str) -> np.ndarray:

@@ -14,6 +14,7 @@ from cogniload_analysis.compare.paired import Difference, compare_means
 from cogniload_analysis.compare.why import FAILED, SOLVED, compare_changes, count_repeats
 from cogniload_analysis.samples.copies import say_repeats
 from cogniload_analysis.stats import wilson_interval
+from cogniload_analysis.words import say
 from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin
 
@@ -61,10 +62,8 @@ class Repair:
             solves = _show(share, low, high)
             apart = _show(row["difference"], row["low"], row["high"])
             if row["change"] == CORRECTED:
-                said.append(
-                    f"Repairing the first wrong step solves {solves} of {row['puzzles']} failures; "
-                    f"left alone {100 * row['against_share']:.0f} %: this error causes {apart}."
-                )
+                counts = {"puzzles": row["puzzles"], "alone": 100 * row["against_share"]}
+                said.append(say("repaired", solves=solves, apart=apart, **counts))
             elif row["change"] == REDRAWN:
                 means = [_MEANS[cause] for cause in self.causes if cause in _MEANS]
                 said.append(f"Drawn again, {solves} are solved{''.join(means)}.")

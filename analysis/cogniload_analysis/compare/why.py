@@ -16,7 +16,7 @@ from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
 from cogniload_analysis.samples.copies import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
-from cogniload_gen.files import read_words
+from cogniload_analysis.words import WORDS, say
 from cogniload_gen.grid import ORIGINAL, change_of
 
 _AGAIN, _ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
@@ -81,31 +81,19 @@ class Why:
         said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
-            said.append(
-                f"Without the hay, {100 * row['share']:.0f} % are solved; in an equally short text "
-                f"with hay, {100 * row['against_share']:.0f} % (difference {_show_points(row)}). "
-                "Without hay, merely naming the last value is right too."
-            )
+            shares = {"share": 100 * row["share"], "against": 100 * row["against_share"]}
+            said.append(say("without_hay", **shares, points=_show_points(row)))
         if _ONLY in by_change:
             row = by_change[_ONLY]
-            said.append(
-                "The single statement at which it breaks is applied correctly in "
-                f"{row['turned']} of {row['puzzles']}."
-            )
+            said.append(say("step_alone", turned=row["turned"], puzzles=row["puzzles"]))
         return said
 
     def _say_causes(self, by_change: Mapping[str, Mapping[Any, Any]]) -> str:
         """Say the causes with their intervals, or why there is none."""
         if self.failures < _ENOUGH_FAILURES:
-            return (
-                "Why it fails is open: too few failures were tried with a change "
-                f"({self.failures} of {_ENOUGH_FAILURES})."
-            )
+            return say("few_failures", failures=self.failures, of=_ENOUGH_FAILURES)
         if not self.causes:
-            return (
-                "No change that was tried is known to cure more than chance: the cause is not "
-                "among them, or the puzzles are too few."
-            )
+            return say("no_cause")
         shares = {} if self.shares is None else self.shares.set_index("cause").to_dict("index")
         named = []
         for cause in self.causes:
@@ -140,10 +128,7 @@ def split_id(id: str) -> tuple[str, str]:
     return base, twin if change in ("hay", "context") else change
 
 
-TWINS_ALONE = (
-    "these are twins of puzzles, which say why a model fails, and have no accuracy or threshold of "
-    "their own"
-)
+TWINS_ALONE = say("twins_alone")
 
 
 def is_twin(ids: "pd.Series[Any]") -> "pd.Series[bool]":
@@ -272,7 +257,7 @@ def compare_changes(turned: pd.DataFrame, change: str, against: str) -> dict[str
 
 
 # Each cause in words, and the change that shows it by its cures.
-_CAUSES = read_words("cogniload_analysis", "words")["causes"]
+_CAUSES = WORDS["causes"]
 
 
 def _name_causes(

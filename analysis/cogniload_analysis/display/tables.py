@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, wilson_interval
+from cogniload_analysis.words import WORDS
 from cogniload_gen.files import read_words
 
 MISSING = "--"
@@ -24,7 +25,7 @@ _LONG_TABLE = 40
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
 
 # What LaTeX sets for words and characters anywhere, the first ones first.
-_LATEX = read_words("cogniload_analysis", "words")["latex"]
+_LATEX = WORDS["latex"]
 
 # From one row's raw values to a cell's text.
 Format = Callable[..., str]

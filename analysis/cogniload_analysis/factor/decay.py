@@ -27,6 +27,7 @@ from cogniload_analysis.factor.loads import COMPLEXITY_LOAD
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.matters import load_effects
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.words import say
 from cogniload_gen.checks import check_choice
 
 # The accuracies of phase 2, ends included (Appendix B.2).
@@ -272,11 +273,8 @@ def _fit_curve(decay: ComplexityDecay) -> tuple[ComplexityDecay, str]:
     if decay.floors[0] < decay.floors[1]:
         (higher, _, _, high_floor), likelier = maximise(counts._replace(floors=(0.0, HIGH_FLOOR)))
         if likelier >= log_likelihood(counts._replace(floors=(0.0, HIGH_FLOOR)), curve) + LIKELIER:
-            note = (
-                f"a floor of {100 * high_floor:.0f} % fits better than one of up to "
-                f"{100 * decay.floors[1]:g} %, and then the CDF is {higher:.3f}: guesses make a "
-                "decay look slower"
-            )
+            floors = {"floor": 100 * high_floor, "most": 100 * decay.floors[1]}
+            note = say("high_floor", **floors, cdf=higher)
     params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})
     return replace(decay, params=params, lapses=lapses, floor=floor, note=note), ""
 

@@ -27,6 +27,7 @@ from cogniload_analysis.adaptive.design import Answers, describe_interval
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.published import published_table
 from cogniload_analysis.stats import TAILS, Interval
+from cogniload_analysis.words import say
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
 
@@ -291,11 +292,7 @@ class DecayDesign(design.Design):
         smallest, largest = self.N
         if cap.value < _LOW_CAP:
             start = describe_interval(belief.interval(belief.start), self.N)
-            yield (
-                f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something "
-                "besides complexity may fail the model. N_eff is where the line would reach 100 %, "
-                f"and its interval need not hold the N from which accuracy falls: {start}"
-            )
+            yield say("cap", share=100 * (1 - cap.value), start=start)
         if N_eff.low < smallest or N_eff.high > largest:
             yield f"N_eff may lie outside the reach of the design, {smallest} to {largest}"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.frame import Load, read_integer
+from cogniload_analysis.words import WORDS
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs
-from cogniload_gen.files import read_words
 
 # The column of a puzzle that holds its complexity, by suite; and the kinds of text around it.
 COMPLEXITY_COLUMNS = {"symbolic": "N", "realistic": "op"}
@@ -20,7 +20,7 @@ UNITS = {"symbolic": "variable", "realistic": "operation"}
 COMPLEXITY = {suite: f"Complexity N ({unit}s)" for suite, unit in UNITS.items()}
 """The label of an axis of N, by suite."""
 
-MEANINGS = read_words("cogniload_analysis", "words")["outcomes"]["factor"]
+MEANINGS = WORDS["outcomes"]["factor"]
 """Each wrong outcome in words."""
 
 
@@ -36,11 +36,6 @@ def read_loads(puzzle: Row) -> tuple[str, int, int, str]:
     if noise not in NOISES:
         raise ValueError(f"noise must be one of {', '.join(NOISES)}, got {brief(noise)}")
     return suite, N, context, noise
-
-
-def describe_load(row: Any) -> str:
-    """Return a response's load in words."""
-    return f"{row.suite}, N = {row.N}, context {row.context:,} tokens, noise {row.noise}"
 
 
 def describe_condition(row: Mapping[Any, Any]) -> str:

@@ -19,12 +19,9 @@ from cogniload_analysis.report.examples import FAILURES, SUCCESSES, list_respons
 from cogniload_analysis.report.why import add_causes, explain_models, repair_sections, why_sections
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import ending_table, warn_of_limits
+from cogniload_analysis.words import say
 from cogniload_gen import __version__
 
-_MIXED = (
-    "These runs used puzzles of several generator versions: their numbers are not of one set of "
-    "puzzles."
-)
 # How `cogniload why` names its folder in that of a run.
 _OF_WHY = ("why", "repair")
 
@@ -111,7 +108,7 @@ def build_part(
     suites = [load.name for load in analysis.loads if load.in_task]  # whose runs belong together
     versions = (frame.groupby(suites, observed=True) if suites else frame)["generator_version"]
     left_out = [f"{model}, left out: {TWINS_ALONE}." for model in alone]
-    mixed = [_MIXED] * bool(np.max(versions.nunique()) > 1)
+    mixed = [say("mixed")] * bool(np.max(versions.nunique()) > 1)
     by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
     return Part(
         analysis=analysis,

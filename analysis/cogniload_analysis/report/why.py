@@ -17,10 +17,10 @@ from cogniload_analysis.display.page import Content, Section, Verdict, name_file
 from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
-from cogniload_gen.files import read_words
+from cogniload_analysis.words import WORDS
 from cogniload_gen.grid import ORIGINAL
 
-CHANGES = read_words("cogniload_analysis", "words")["changes"]
+CHANGES = WORDS["changes"]
 """The changes in words (docs/twins.md)."""
 
 _FORMATS = {"change": lambda change: str(CHANGES.get(change, change))}
@@ -76,19 +76,16 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
 
 
 def add_causes(verdicts: Sequence[Verdict], explained: _Explained) -> list[Verdict]:
-    """Return the verdicts of the first screen with the causes that twins show."""
-    return [
-        replace(verdict, breaks=_add_cause(verdict.breaks, explained[verdict.name][1]))
-        if verdict.name in explained
-        else verdict
-        for verdict in verdicts
-    ]
-
-
-def _add_cause(breaks: str, why: Why) -> str:
-    """Return the paragraph of `say_breaks` with what twins say of the cause, which comes first."""
-    kept = "" if why.causes and breaks == UNBROKEN else breaks
-    return " ".join(filter(None, (why.verdict[0], kept) if why.causes else (kept, why.verdict[0])))
+    """Return the verdicts of the first screen with what twins say, a cause before the loads."""
+    told = []
+    for verdict in verdicts:
+        said = [verdict.breaks]
+        if verdict.name in explained:
+            _, why = explained[verdict.name]
+            kept = "" if why.causes and verdict.breaks == UNBROKEN else verdict.breaks
+            said = [why.verdict[0], kept] if why.causes else [kept, why.verdict[0]]
+        told.append(replace(verdict, breaks=" ".join(filter(None, said))))
+    return told
 
 
 def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:

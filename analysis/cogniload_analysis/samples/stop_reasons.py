@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.words import say
 from cogniload_gen.answers import Sample
 from cogniload_gen.budget import step_of
 
@@ -65,9 +66,7 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
 def warn_of_limits(endings: pd.DataFrame) -> list[str]:
     """Return a sentence for each model in `ending_table` with many responses cut by a limit."""
     return [
-        f"{row['model']}: {100 * row['limit_share']:.1f} % of the responses were cut at an output "
-        "limit below the budget. Their errors may be the limit's and not the model's: raise "
-        "max_gen_toks, or leave it out."
+        say("limits", model=row["model"], share=100 * row["limit_share"])
         for row in endings.to_dict("records")
         if row["limit_share"] > _MANY
     ]

@@ -32,6 +32,7 @@ from cogniload_analysis.cogniload.capacity.curve import Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
 from cogniload_analysis.stats import Interval
+from cogniload_analysis.words import say
 from cogniload_gen.budget import step_of
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.cogniload import BENCHMARK
@@ -300,20 +301,14 @@ class AdaptiveDesign(design.Design):
         yield from design.flag_cut(near, where)
         bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(_CROSSINGS_APART)
         if bends and goal == "ECL50":
-            yield (
-                "accuracy does not follow a line in logits: where half are solved, the curve holds "
-                "and a plain GLM does not"
-            )
+            yield say("bends")
         if ECL.value >= EASY * smallest:
             yield from self._flag_shortest(ECL.value)
         right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
         d = np.array([puzzle.d for puzzle in self.told])
         chance = float(curve.Link(floor=1).bottom(d).mean())
         if binom.sf(right - 1, count, chance) > _GUESSED:
-            yield (
-                f"{right} of {count} puzzles are solved, which is not above chance: guesses would "
-                f"solve {100 * chance:.1f} %"
-            )
+            yield say("guessed", right=right, count=count, chance=100 * chance)
         if (ECL.low < smallest or ECL.high > largest) and "N" in self.axes:
             reach = f"the reach of the design, {smallest} to {largest} statements"
             yield f"{goal} may lie outside {reach}"
@@ -333,11 +328,8 @@ class AdaptiveDesign(design.Design):
         wrong = 1 - alone.curve(slice(place, place + 1))[:, 0]
         count, failed = len(shortest), len(shortest) - sum(shortest)
         if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
-            yield (
-                f"{failed} of the {count} shortest puzzles (N = {smallest}) failed, where the "
-                f"curve of the longer ones has {count * np.mean(wrong):.1f}: something besides the "
-                "load may fail the model"
-            )
+            expected = count * np.mean(wrong)
+            yield say("shortest", failed=failed, count=count, N=smallest, expected=expected)
 
 
 def _pilot(axes: list[str], size: int) -> np.ndarray:
@@ -376,11 +368,7 @@ def _crossing_gradients(
 def _flag_cells(capacity: Capacity) -> Iterable[str]:
     """Yield a sentence if accuracy varies from cell to cell beyond chance and the curve."""
     if capacity.correlation:
-        yield (
-            "accuracy varies more from cell to cell than chance and the curve explain, by a "
-            f"correlation of about {capacity.correlation:.2f} between the answers to one cell; the "
-            "intervals of the thresholds are wider for it"
-        )
+        yield say("cells", correlation=capacity.correlation)
 
 
 def estimate_capacity(

@@ -18,13 +18,13 @@ from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_t
 from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, LoadGLM, load_design
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_analysis.published import published_table
+from cogniload_analysis.words import WORDS
 from cogniload_gen.checks import check_choice
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
-from cogniload_gen.files import read_words
 
 PAPER_GRID = pd.DataFrame(product(PAPER_D, PAPER_N, PAPER_RHO), columns=["d", "N", "rho"])
 PAPER_GRID["rho"] /= 100
-FULL_NAMES = read_words("cogniload_analysis", "words")["full_names"]
+FULL_NAMES = WORDS["full_names"]
 """Table 2 abbreviates names that Tables 3 to 5 print in full."""
 
 GLM_LINK = Link(floor=0, ceiling=1)

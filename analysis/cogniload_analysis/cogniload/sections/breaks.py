@@ -17,9 +17,9 @@ from cogniload_analysis.display.figures import COLOURS, CURVE, Figure, Panel, Se
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.display.tables import table
 from cogniload_analysis.stats import wilson_interval
+from cogniload_analysis.words import WORDS, say
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
-from cogniload_gen.files import read_words
 
 # The kind of a response without an error, in tables.
 _NONE = "none"
@@ -27,17 +27,11 @@ _NONE = "none"
 # Above this number of models, the section is folded.
 _MANY_MODELS = 2
 
-MEANINGS = read_words("cogniload_analysis", "words")["first_errors"]
+MEANINGS = WORDS["first_errors"]
 """Each kind of first error in words."""
 
 SLIPS = ("missed", "intruded", "wrong_value", "skipped", "drifted")
 """The kinds of an error that happens at a statement; the others are no slips of tracking."""
-
-_NO_READING = (
-    "The samples hold no reading of the responses, as they were made before there was one. Score "
-    "them again with `cogniload score SAMPLES --out FILE`, and report on that file; or see "
-    "`cogniload score SAMPLES --steps`."
-)
 
 
 def breaks_section(
@@ -57,7 +51,7 @@ def breaks_section(
             share += f" ({hidden:,} have a reasoning that is hidden: {why})"
         content: list[Content] = [f"{share}: these are too few to say where the reasoning breaks."]
         if rows["coverage"].isna().all():
-            content = [_NO_READING]
+            content = [say("no_reading")]
         elif enough_read(len(read), len(rows)):
             sentences[model] = _say_first_error(read)
             said = [f"{share}.", sentences[model] or "No error was found in any of them."]
@@ -66,7 +60,7 @@ def breaks_section(
             kinds[model] = _kind_table(read)
         parts.append(Section(model, content))
     if frame["coverage"].isna().all():
-        parts = [_NO_READING]
+        parts = [say("no_reading")]
     if kinds:
         every = pd.concat(kinds, names=["model", None]).reset_index("model").reset_index(drop=True)
         parts.append(table("kinds", every, {"kind": say_kind}))
@@ -114,11 +108,9 @@ def _say_first_error(read: pd.DataFrame) -> str:
     if not counts.any():
         return ""
     kind, right = str(counts.idxmax()), (read["correct"] & read["error"].ne("")).sum()
-    return (
-        f"The commonest first error is “{say_kind(kind)}” ({MEANINGS[kind]}): "
-        f"{counts.max():,} of {counts.sum():,} errors, among the {len(read):,} responses "
-        f"that could be read statement by statement; {right:,} of the answers are right even so."
-    )
+    named = {"kind": say_kind(kind), "meaning": MEANINGS[kind]}
+    numbers = {"most": counts.max(), "all": counts.sum(), "read": len(read), "right": right}
+    return say("first_error", **named, **numbers)
 
 
 def _say_tracking(read: pd.DataFrame) -> list[str]:
@@ -126,15 +118,12 @@ def _say_tracking(read: pd.DataFrame) -> list[str]:
     after_error = read["correct"] & read["first_error"].notna()
     sound = (after_error & read["recovered"]).sum()
     last, (slips, fewest, most) = survival_curve(read).iloc[-1], slip_rate(read)
-    share, low, high = (100 * last[name] for name in ("share", "low", "high"))
+    shares = {name: 100 * last[name] for name in ("share", "low", "high")}
+    right, after = read["correct"].sum(), after_error.sum()
     said = [
-        f"Of {read['correct'].sum():,} right answers, {after_error.sum():,} came after an error of "
-        f"tracking: {sound:,} after the tracking was right again, {after_error.sum() - sound:,} by "
-        "luck.",
-        f"After statement {last['statement']:.0f}, the tracking is still right in {share:.1f} % of "
-        f"the responses (95 % interval {low:.1f} to {high:.1f}).",
-        f"Of 1,000 statements that are reached without an error, {slips:.3g} bring the first one "
-        f"(95 % interval {fewest:.3g} to {most:.3g}).",
+        say("after_error", right=right, after=after, sound=sound, luck=after - sound),
+        say("still_right", last=last["statement"], **shares),
+        say("slips", slips=slips, low=fewest, high=most),
     ]
     return said[:2] if np.isnan(slips) else said
 

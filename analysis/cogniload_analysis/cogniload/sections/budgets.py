@@ -20,6 +20,7 @@ from cogniload_analysis.display.tables import table
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import CUT
 from cogniload_analysis.stats import clustered_interval
+from cogniload_analysis.words import say
 
 _LEAST_BUDGET = 256
 
@@ -104,12 +105,7 @@ def _draw_budgets(curves: pd.DataFrame) -> Figure:
 
     series = series_by_model(curves, "budget", "accuracy", "low", "high")
     panel = Panel(series, "Response budget (tokens)", "Accuracy", finish=finish)
-    caption = (
-        "Accuracy within a budget of response tokens, each run on its own puzzles, with 95 % "
-        "intervals; a response that a limit cut counts as wrong, and the interval reaches to where "
-        "it counts as right."
-    )
-    return Figure("budgets", caption, [panel])
+    return Figure("budgets", say("budgets"), [panel])
 
 
 # --- What tokens buy ---
@@ -204,8 +200,4 @@ def _draw_effort(efforts: pd.DataFrame) -> Figure:
             for of, rows in drawn.groupby("of", sort=False)
         ]
         panels.append(Panel(series, "Tokens a response", label, finish=finish))
-    caption = (
-        "Accuracy and ECL50 of runs of the same puzzles against the tokens that they spend, with "
-        "95 % intervals; dashed, what truncation alone predicts from the longest responses."
-    )
-    return Figure("effort", caption, panels)
+    return Figure("effort", say("effort"), panels)

@@ -23,6 +23,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.published import published_table
+from cogniload_analysis.words import say
 
 # Printed ECL50 of the published models whose crossing is no extrapolation.
 _CROSSINGS_KNOWN = 8, 400
@@ -145,9 +146,5 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
 
     ends = "at 1: one or fewer; at 10000: that or more"
     xlabel = f"ECL50 (statements): ● projection, ○ crossing\n{ends}"
-    caption = (
-        "ECL50 of the models of this report (with 95 % intervals) and of the paper: projection "
-        "and, hollow, crossing."
-    )
     panel = Panel([], xlabel, "", finish=finish)
-    return Figure("ranking", caption, [panel], 1.3 + 0.22 * len(known))
+    return Figure("ranking", say("ranking"), [panel], 1.3 + 0.22 * len(known))

@@ -13,16 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload import glm as stage
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as goodness
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.fitted import LOAD_OF, Fitted, tested_ends
-from cogniload_analysis.cogniload.glm import (
-    INTERACTIONS,
-    TERMS,
-    LoadGLM,
-    compare_rho_terms,
-    fit_interactions,
-)
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
 from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
@@ -31,6 +25,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import CURVE, Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.words import say
 
 PROJECTION, CROSSING = "projection", "crossing"
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
@@ -56,7 +51,9 @@ def thresholds_section(
         content.append(Section(model, [said, *_say_problems(fitted.glm), *drawn]))
     several = len(frame[list(LABELS)].drop_duplicates()) > 1
     responses = {model: fitted.responses for model, fitted in models.items() if several}
-    rivals = [{"model": model} | vars(compare_rho_terms(own)) for model, own in responses.items()]
+    rivals = [
+        {"model": model} | vars(stage.compare_rho_terms(own)) for model, own in responses.items()
+    ]
     tables = [
         tb.table("glm", glm_table(models), {"NT50": _show_NT50}),
         tb.table("aic", pd.DataFrame(rivals)),
@@ -67,14 +64,11 @@ def thresholds_section(
     return Section("Thresholds of each model", content, "models", folded=True)
 
 
-def _say_problems(glm: LoadGLM) -> list[str]:
+def _say_problems(glm: stage.LoadGLM) -> list[str]:
     """Say what could not be estimated as usual, a note each."""
     notes = []
     if "Firth" in glm.estimator:
-        notes.append(
-            "Right and wrong answers are separated, so that maximum likelihood has no finite fit: "
-            f"this one is by {glm.estimator}."
-        )
+        notes.append(say("separated", estimator=glm.estimator))
     if glm.problems:
         problems = "; ".join(dict.fromkeys(glm.problems.values()))
         notes.append(f"Not everything could be estimated: {problems}.")
@@ -102,7 +96,7 @@ def glm_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
         row = {"model": model, "estimator": glm.estimator, "responses": glm.nobs, "AIC": glm.aic}
         row |= {"cells": len(glm.cells), "cells_all_right": glm.cells["failures"].eq(0).sum()}
         row |= {"cells_all_wrong": glm.cells["successes"].eq(0).sum()}
-        for term in TERMS:
+        for term in stage.TERMS:
             row |= {term + suffix: values[term] for suffix, values in coefficients.items()}
         row |= {name: getattr(thresholds, name).value for name in LOAD_OF}
         row |= {"NT50_status": thresholds.NT50.status}
@@ -121,7 +115,7 @@ def draw_fit(model: str, fitted: Fitted, name: str) -> Figure:
     return Figure(name, f"Accuracy of {model} {by}", panels, share_y=True)
 
 
-def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
+def _fit_panel(frame: pd.DataFrame, glm: stage.LoadGLM, load: str) -> Panel:
     curves = []
     if "beta_0" not in glm.problems:
         levels, accuracy = _average_prediction(glm, load)
@@ -130,7 +124,7 @@ def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
     return accuracy_panel(frame, load, confidence=CONFIDENCE, curves=curves)
 
 
-def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray]:
+def _average_prediction(glm: stage.LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the GLM's prediction along a load, averaged over the cells that were tested."""
     cells, tested = glm.cells, glm.cells[load]
     space = np.geomspace if load == "N" else np.linspace
@@ -195,7 +189,7 @@ def name_ends(name: str, threshold: Threshold | Difference) -> dict[str, Any]:
     return {name: threshold.value} | ends
 
 
-def _say_fit(glm: LoadGLM) -> str:
+def _say_fit(glm: stage.LoadGLM) -> str:
     """Say in words how well a GLM fits the accuracies by d, by N and by ρ."""
     fit = goodness.goodness_of_fit(glm)
     if math.isnan(fit.chi_square):
@@ -222,8 +216,8 @@ def _interaction_table(responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the `InteractionGLM` of each model's responses, by model. Table 3."""
     rows = []
     for model, own in responses.items():
-        fit, row = fit_interactions(own), {"model": model}
-        for term in INTERACTIONS:
+        fit, row = stage.fit_interactions(own), {"model": model}
+        for term in stage.INTERACTIONS:
             row |= {term: fit.params[term], term.replace("beta", "p"): fit.p_LR[term]}
         rows.append(row | {"problem": fit.problem})
     return pd.DataFrame(rows)

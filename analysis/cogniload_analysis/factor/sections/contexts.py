@@ -16,6 +16,7 @@ from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.factor.sections.decays import FORMATS
 from cogniload_analysis.published import published_table
+from cogniload_analysis.words import say
 
 HERE = "this report"
 PUBLISHED = {
@@ -133,11 +134,8 @@ def say_modes(fits: pd.DataFrame, N: float) -> list[str]:
         mode = name_failure_mode(rows["context"], rows["CDF"], rows["CDO"], N=N)
         longer = "With longer contexts" + f" of {noise} noise" * (noise in {"close", "general"})
         if mode.name:
-            said.append(
-                f"{longer}: {mode.name}; at N = {N:g}, the trend of the CDF takes "
-                f"{100 * mode.cdf_loss:.0f} % of the accuracy, and that of the CDO "
-                f"{100 * mode.cdo_loss:.0f} %."
-            )
+            losses = {"cdf": 100 * mode.cdf_loss, "cdo": 100 * mode.cdo_loss}
+            said.append(say("modes", longer=longer, mode=mode.name, N=N, **losses))
     return said
 
 

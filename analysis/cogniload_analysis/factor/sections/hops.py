@@ -14,6 +14,7 @@ from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.frame import column
 from cogniload_analysis.samples.read import read_rows
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.words import say
 from cogniload_gen import benchmarks
 from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Row
@@ -77,11 +78,8 @@ def say_shortcuts(rows: pd.DataFrame) -> str:
     mine, theirs = (
         100 * np.average(rows[name], weights=rows["responses"]) for name in ("accuracy", "floor")
     )
-    verdict = "Beats" if mine > theirs else "Does not beat"
-    return (
-        f"{verdict} the shortcut “{floor}”, which takes no hop: {mine:.1f} % of the answers are "
-        f"right, and {theirs:.1f} % of the shortcut's."
-    )
+    beats = "Beats" if mine > theirs else "Does not beat"
+    return say("shortcut", beats=beats, floor=floor, mine=mine, theirs=theirs)
 
 
 def _draw_by_hops(by_hops: pd.DataFrame) -> list[Figure]:

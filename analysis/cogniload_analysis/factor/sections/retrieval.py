@@ -17,10 +17,10 @@ from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import label_context
 from cogniload_analysis.frame import Columns
 from cogniload_analysis.stats import wilson_interval
+from cogniload_analysis.words import WORDS, say
 from cogniload_gen.answers import Sample
-from cogniload_gen.files import read_words
 
-PARTS = read_words("cogniload_analysis", "words")["retrieved"]
+PARTS = WORDS["retrieved"]
 """What becomes of a response: every one is in one part."""
 
 
@@ -76,12 +76,7 @@ def retrieval_table(frame: pd.DataFrame) -> pd.DataFrame:
 def say_retrieval(row: Mapping[Any, Any]) -> str:
     """Say of a row of `retrieval_table` how its failures split."""
     wrong = row["not_retrieved"] + row["not_reasoned"]
-    return (
-        f"Retrieval ({row['retrieval']}) at {row['context']:,} tokens found all that the answer "
-        f"needs for {100 * row['closure']:.1f} % of {row['responses']} puzzles. Of {wrong} wrong "
-        f"answers, {row['not_retrieved']} were not retrieved and {row['not_reasoned']} retrieved, "
-        "not reasoned."
-    )
+    return say("retrieval", share=100 * row["closure"], wrong=wrong, **row)
 
 
 def draw_retrieval(retrieved: pd.DataFrame) -> Figure:
