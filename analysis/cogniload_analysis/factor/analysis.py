@@ -11,9 +11,9 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, Verdict, name_file
 from cogniload_analysis.factor import loads as levels
-from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.decay_differences import compare_decays
-from cogniload_analysis.factor.sections import adaptive, attempts, contexts, decays, hops, retrieval
+from cogniload_analysis.factor.decay import CONDITION, compare_decays
+from cogniload_analysis.factor.sampling import attempts_sections
+from cogniload_analysis.factor.sections import adaptive, contexts, decays, hops, retrieval
 from cogniload_analysis.factor.sections.hops import HOP_COLUMN
 from cogniload_analysis.factor.sections.retrieval import RETRIEVED
 from cogniload_analysis.frame import label_models
@@ -56,20 +56,19 @@ def describe_verdict(
 def errors_section(frame: pd.DataFrame) -> Section:
     """Return the section on outcomes and tokens, and the accuracy by N."""
     outcomes: tb.Columns = {outcome.value: outcome.value for outcome in FactorOutcome}
-    table = tb.table("factor_responses", _response_table(frame), more=outcomes)
+    solved = tb.accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE)
+    uncut = frame.assign(overflow=frame["ending"] == CUT).groupby([*CONDITION], observed=True)
+    parts = [
+        solved.set_index([*CONDITION])[["responses", "accuracy", "low", "high"]],
+        uncut[["acc_uncut", "overflow"]].mean(),
+        tb.describe_tokens(frame, *CONDITION),
+    ]
+    data = tb.count_outcomes(frame, *CONDITION).join([*parts]).reset_index()
+    table = tb.table("factor_responses", data, more=outcomes)
     accuracies = tb.accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE)
     by_N = tb.table("factor_accuracy_by_N", accuracies)
     behind = Section("Accuracy by N", [by_N], folded=True)
     return Section("Errors and tokens", [table, behind], "errors", folded=True)
-
-
-def _response_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy, outcomes and tokens, by model, suite, context and noise."""
-    solved = tb.accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE)
-    solved = solved.set_index([*CONDITION])[["responses", "accuracy", "low", "high"]]
-    uncut = frame.assign(overflow=frame["ending"] == CUT).groupby([*CONDITION], observed=True)
-    parts = solved, uncut[["acc_uncut", "overflow"]].mean(), tb.describe_tokens(frame, *CONDITION)
-    return tb.count_outcomes(frame, *CONDITION).join([*parts]).reset_index()
 
 
 class _FactorAnalysis(Analysis):
@@ -137,7 +136,7 @@ class _FactorAnalysis(Analysis):
             *contexts.published_section(fits),
             *by_suite,
             Section("Fits", [tb.table("factor_decay", fits, decays.FORMATS)], "fits", folded=True),
-            *attempts.attempts_sections(frame),
+            *attempts_sections(frame),
             errors_section(frame),
         ]
         return Findings(sections, verdicts, front)

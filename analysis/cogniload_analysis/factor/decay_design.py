@@ -27,11 +27,11 @@ from cogniload_analysis.adaptive.design import Answers, describe_interval
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.published import published_table
 from cogniload_analysis.stats import TAILS, Interval
-from cogniload_analysis.words import say
+from cogniload_analysis.words import WORDS, say
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
 
-PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
+PUBLISHED = (*WORDS["published_decays"],)
 # New models may differ from the published ones, so widen the prior by this factor.
 _WIDER = 2.0
 

@@ -1,12 +1,17 @@
 """FACTOR, stage 4: what several attempts at a puzzle win back (FACTOR, section 5.3)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from statsmodels.regression.linear_model import OLS
 
-from cogniload_analysis.factor.decay import ACCURACY_RANGES, fit_complexity_decay
+from cogniload_analysis.display.page import Section
+from cogniload_analysis.display.tables import table
+from cogniload_analysis.factor import decay
+from cogniload_analysis.factor.sections.contexts import HERE
+from cogniload_analysis.published import published_table
 from cogniload_analysis.stats import chance_of_any, numbers_of_attempts
 
 _ATTEMPTS_NEEDED = 3
@@ -49,7 +54,8 @@ def solve_within(frame: pd.DataFrame, t: int) -> pd.DataFrame:
 
 
 def n_eff_by_attempts(
-    frame: pd.DataFrame, accuracy_range: tuple[float, float] = ACCURACY_RANGES["repeated sampling"]
+    frame: pd.DataFrame,
+    accuracy_range: tuple[float, float] = decay.ACCURACY_RANGES["repeated sampling"],
 ) -> pd.DataFrame:
     """Return accuracy, CDF, CDO and N_eff with at least one of t attempts right, one row per t.
 
@@ -65,7 +71,7 @@ def n_eff_by_attempts(
     rows = []
     for t in numbers_of_attempts(fewest):
         solved = solve_within(frame, t)
-        fit = fit_complexity_decay(solved, "least squares", accuracy_range=accuracy_range)
+        fit = decay.fit_complexity_decay(solved, "least squares", accuracy_range=accuracy_range)
         rows.append(
             {"t": t, "accuracy": solved["correct"].mean(), "CDF": fit.cdf, "CDO": fit.cdo}
             | {"N_eff": fit.n_eff, "problem": fit.problems.get("N_eff", "")}
@@ -101,3 +107,50 @@ def fit_repeated_sampling(by_attempts: pd.DataFrame, n_clean: float) -> Repeated
     return RepeatedSampling(
         float(fit.params["k"]), float(fit.params["b"]), float(fit.rsquared), number
     )
+
+
+# --- In the report -------------------------------------------------------------------------------
+
+
+def attempts_sections(frame: pd.DataFrame) -> list[Section]:
+    """Return the section; none where every puzzle was answered once."""
+    attempts = attempts_table(frame)
+    if attempts.empty:
+        return []
+    sampled = table("factor_sampling", sampling_table(attempts))
+    content = [table("factor_attempts", attempts), sampled]
+    return [Section("Several attempts", content, "attempted", folded=True)]
+
+
+def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return `n_eff_by_attempts` of each model, suite, context and noise with several attempts."""
+    tables = [
+        n_eff_by_attempts(rows).assign(model=model, suite=suite, context=context, noise=noise)
+        for (model, suite, context, noise), rows in decay.by_condition(frame)
+        if rows.groupby("id", observed=True).size().min() > 1
+    ]
+    columns = [*decay.CONDITION, *n_eff_by_attempts(frame[:0])]
+    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame()
+
+
+def sampling_table(attempts: pd.DataFrame) -> pd.DataFrame:
+    """Return the regression of each condition's gap on the number of attempts, with Table 7's.
+
+    The gap is to the N_eff of the model's own single attempts without filler or noise, the paper's
+    to that of a model trained on clean contexts.
+    """
+    single = attempts[(attempts["context"] == 0) & (attempts["t"] == 1)]
+    clean = single[single["problem"] == ""].set_index(["model", "suite"])["N_eff"]
+    rows = []
+    for condition, mine in decay.by_condition(attempts):
+        about: dict[str, Any] = dict(zip(decay.CONDITION, condition, strict=True))
+        goal = clean.get((about["model"], about["suite"]), np.nan) if about["context"] else np.nan
+        fit = vars(fit_repeated_sampling(mine, goal))
+        if about["context"] == 0:
+            fit |= {"problem": "this is the clean context"}
+        rows.append(about | fit | {"N_clean": goal, "source": HERE})
+    published = published_table("factor_repeated_sampling").assign(
+        model="Course", suite="symbolic", source="published, Table 7", problem=""
+    )
+    published["noise"] = published["context"].map(lambda context: "filler" if context else "none")
+    return pd.concat([pd.DataFrame(rows), published], ignore_index=True)

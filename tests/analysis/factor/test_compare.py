@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom, t
 
 from cogniload_analysis import compare_runs, fit_complexity_decay
-from cogniload_analysis.factor.decay_differences import compare_decays
+from cogniload_analysis.factor.decay import compare_decays
 
 N = np.arange(1, 25)
 SIMULATIONS = 20

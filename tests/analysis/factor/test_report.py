@@ -27,8 +27,8 @@ from stored import cases
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.display import drawing
+from cogniload_analysis.factor import sampling as tries
 from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
-from cogniload_analysis.factor.sections import attempts as tries
 from cogniload_analysis.factor.sections import contexts
 from cogniload_analysis.factor.sections import decays as sections
 from cogniload_analysis.report.write import write_report

@@ -16,16 +16,9 @@ from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import show_context
 from cogniload_analysis.factor.sections.decays import FORMATS
 from cogniload_analysis.published import published_table
-from cogniload_analysis.words import say
+from cogniload_analysis.words import WORDS, say
 
 HERE = "this report"
-PUBLISHED = {
-    "zero_context": "published, Table 1",
-    "by_context": "published, Tables 2 and 3",
-    "pretraining": "published, Table 4",
-    "posttraining": "published, Tables 5 and 6",
-}
-
 _CONTEXTS_NEEDED = 3
 # The tokens that stand for a puzzle's own text, so that a context of 0 has a place among doublings.
 PUZZLE_TOKENS = 1000
@@ -57,7 +50,7 @@ def published_by_context(fits: pd.DataFrame) -> pd.DataFrame:
     )
     published = pd.concat(
         published_table(f"factor_{name}").assign(source=source)
-        for name, source in PUBLISHED.items()
+        for name, source in WORDS["published_decays"].items()
     )
     published = published.fillna({"context": 0}).astype({"context": int})
     published["N_eff"] = published["N_eff"].fillna(-published["CDO"] / published["CDF"])

@@ -58,9 +58,8 @@ def retrieval_table(frame: pd.DataFrame) -> pd.DataFrame:
     closed, right = retrieved["found"] == retrieved["needed"], retrieved["correct"].astype(bool)
     answers = (right & closed, right & ~closed, ~right & closed, ~right & ~closed)
     parts = dict(zip(PARTS, answers, strict=True))
-    groups = retrieved.assign(responses=1, **parts).groupby(
-        [*CONDITION, "retrieval"], observed=True
-    )
+    of_each = retrieved.assign(responses=1, **parts)
+    groups = of_each.groupby([*CONDITION, "retrieval"], observed=True)
     sums = groups[["responses", "needed", "found", *parts]].sum().astype(int).reset_index()
     whole = sums["right_closed"] + sums["not_reasoned"]
     low, high = wilson_interval(whole, sums["responses"])
