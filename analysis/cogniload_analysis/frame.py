@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from cogniload_gen.answers.sample import Sample, as_count
 from cogniload_gen.benchmark import Row
@@ -97,14 +98,8 @@ def label_models(frame: pd.DataFrame, *within: str) -> list[str]:
     What sets a run apart from others of its model, the column `setting`, stays as it is. The task
     is added where a model ran several, at one level of the columns `within`.
     """
-    if "setting" not in frame:
-        frame = frame.assign(setting="")
     runs = frame[["model", "setting", "task", *within]].drop_duplicates().astype(str)
-    bases = [
-        model.removesuffix(setting)
-        for model, setting in zip(runs["model"], runs["setting"], strict=True)
-    ]
-    base = pd.Series(bases, index=runs.index)
+    base = pd.Series([*map(str.removesuffix, runs["model"], runs["setting"])], runs.index)
     short = base.str.rstrip("/").str.split("/").str[-1]
     unique = base.groupby(short).transform("nunique") == 1
     several = runs.groupby(["model", *within])["task"].transform("nunique") > 1
@@ -137,9 +132,7 @@ def check_single(frame: pd.DataFrame, columns: Iterable[str]) -> None:
             )
 
 
-def check_values(
-    frame: pd.DataFrame, column: str, sound: np.ndarray | pd.Series, allowed: str
-) -> None:
+def check_values(frame: pd.DataFrame, column: str, sound: ArrayLike, allowed: str) -> None:
     """Raise ValueError, with the first of them, where values are not `sound`."""
     if not np.all(sound):
         wrong = frame[column][~np.asarray(sound)].tolist()[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,10 @@ PAPER_CONFIDENCE = 0.9
 
 TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 """The quantiles at which such an interval ends."""
+
+
+Numbers: TypeAlias = float | np.ndarray
+"""A number, or several in an array."""
 
 
 class Interval(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
@@ -20,7 +21,7 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from cogniload_analysis.cogniload import thresholds
 from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds, Z
 from cogniload_analysis.frame import check_columns, check_single, check_values
-from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE, Numbers
 
 TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
@@ -67,17 +68,6 @@ class LoadGLM:
         """The number of responses."""
         return int(self.cells[["successes", "failures"]].to_numpy().sum())
 
-    @property
-    def dispersion(self) -> float:
-        """How many times the variance of single answers the right ones of a cell have, on average.
-
-        It is 1 + (n - 1) correlation of n answers (Williams 1982), averaged over the answers.
-        """
-        if not self.correlation:
-            return 1.0
-        total = self.cells[["successes", "failures"]].sum(axis=1)
-        return 1 + self.correlation * float(np.average(total, weights=total) - 1)
-
     def conf_int(self) -> pd.DataFrame:
         """Return the 95 % intervals of the coefficients, in the columns low and high.
 
@@ -88,9 +78,7 @@ class LoadGLM:
             return self.profile
         return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
 
-    def predict(
-        self, d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray
-    ) -> np.ndarray:
+    def predict(self, d: Numbers, N: Numbers, rho: Numbers) -> np.ndarray:
         """Return the predicted accuracy at d, N and rho (a fraction), numbers or arrays."""
         coefficients = self.params.fillna(0)
         eta = load_design(d, N, rho)[list(coefficients.index)].to_numpy() @ coefficients
@@ -151,7 +139,13 @@ class LoadGLM:
             loads = [load for load in at if load in term.removeprefix("beta_")]
             others = float(np.prod([at[load] for load in loads if load != along]))
             to_main.loc[f"beta_{along}" if along in loads else "beta_0", term] = others
-        covariance = self.dispersion * to_main @ self.cov_params.fillna(0) @ to_main.T
+        # how many times the variance of single answers the right ones of a cell have, on average:
+        # 1 + (n - 1) correlation of n answers (Williams 1982), averaged over the answers
+        dispersion = 1.0
+        if self.correlation:
+            total = self.cells[["successes", "failures"]].sum(axis=1)
+            dispersion += self.correlation * float(np.average(total, weights=total) - 1)
+        covariance = dispersion * to_main @ self.cov_params.fillna(0) @ to_main.T
         main = to_main @ self.params.fillna(0)
         main["beta_0"] -= logit(level)
         return main.where(self.params[list(TERMS)].notna()).to_numpy(), covariance.to_numpy()
@@ -352,11 +346,7 @@ def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
     return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
 
 
-def load_design(
-    d: float | np.ndarray | pd.Series,
-    N: float | np.ndarray | pd.Series,
-    rho: float | np.ndarray | pd.Series,
-) -> pd.DataFrame:
+def load_design(d: ArrayLike, N: ArrayLike, rho: ArrayLike) -> pd.DataFrame:
     """Return the design of the GLMs, its columns named by their coefficients; rho is a fraction."""
     d, x, rho = map(np.atleast_1d, np.broadcast_arrays(d, np.log10(N), rho))
     one = np.ones(len(x))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from cogniload_analysis.stats import CONFIDENCE, percentiles
+from cogniload_analysis.stats import CONFIDENCE, Numbers, percentiles
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 Z = norm.ppf((1 + CONFIDENCE) / 2)
@@ -81,16 +81,16 @@ class Thresholds:
 
 
 def capacity_thresholds(
-    beta_0: float | np.ndarray,
-    beta_d: float | np.ndarray,
-    beta_N: float | np.ndarray,
-    beta_rho: float | np.ndarray,
-    beta_rho2: float | np.ndarray,
+    beta_0: Numbers,
+    beta_d: Numbers,
+    beta_N: Numbers,
+    beta_rho: Numbers,
+    beta_rho2: Numbers,
     *,
     d: float,
     log10_N: float,
     rho: float,
-) -> tuple[float | np.ndarray, float | np.ndarray, float | np.ndarray]:
+) -> tuple[Numbers, Numbers, Numbers]:
     """Return (ECL50, NT50, ID50), the loads at which the predicted accuracy is 50 %.
 
     The coefficients are those of the paper's GLM: numbers, or arrays of one shape. `d`, `log10_N`
@@ -115,9 +115,7 @@ def capacity_thresholds(
     return ECL50[()], NT50[()], ID50[()]
 
 
-def _half_accuracy_roots(
-    a: float | np.ndarray, b: float | np.ndarray, c: float | np.ndarray
-) -> np.ndarray:
+def _half_accuracy_roots(a: Numbers, b: Numbers, c: Numbers) -> np.ndarray:
     """Return the two roots of a x^2 + b x + c along the first axis; NaN where they are complex.
 
     This form never subtracts nearly equal numbers. If a is zero, it still gives the line's root.

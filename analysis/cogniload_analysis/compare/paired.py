@@ -7,14 +7,14 @@ noise.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import multinomial, norm
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
-from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE, Numbers
 
 FEW = 30
 """At or below this number of puzzles, the score's exact distribution replaces the normal one."""
@@ -24,9 +24,6 @@ _BISECTIONS = 40
 _NUISANCE_SHARES = 64
 POWER = 0.8
 SIGNIFICANT = 0.05
-
-
-Numbers: TypeAlias = float | np.ndarray
 
 
 class Difference(NamedTuple):
@@ -54,9 +51,7 @@ def _score_z(first: Numbers, second: Numbers, puzzles: Numbers, difference: Numb
         return np.where(over == 0, 0.0, over / np.sqrt(variance))
 
 
-def compare_pairs(
-    first: int | np.ndarray, second: int | np.ndarray, puzzles: int | np.ndarray
-) -> Difference:
+def compare_pairs(first: Numbers, second: Numbers, puzzles: Numbers) -> Difference:
     """Return the difference of two shares over puzzles that both answered once.
 
     `first` and `second` count what only one solves. The interval is Tango's, and p is that of

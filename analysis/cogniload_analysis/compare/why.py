@@ -195,9 +195,7 @@ def count_repeats(frame: pd.DataFrame, of: Mapping[str, str]) -> tuple[int, int,
         return 0, 0, False
     wide, right = _widen(frame, "said"), _widen(frame, "correct")
     pairs = [
-        pd.DataFrame({"same": known[change] == known[first], "right": right[first]}).loc[
-            known.index
-        ]
+        pd.DataFrame({"same": known[change] == known[first], "right": right[first][known.index]})
         for change, first in of.items()
         if {change, first} <= {*wide}
         for known in [wide[[change, first]].replace("", None).dropna()]

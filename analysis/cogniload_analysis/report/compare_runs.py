@@ -97,8 +97,8 @@ def _find_analysis(frame: pd.DataFrame) -> Analysis:
 def _sort_runs(frame: pd.DataFrame, results: Paths) -> pd.DataFrame:
     """Return a frame with the runs of the first label first; those without one are as found."""
     order = {label: place for place, (label, _) in enumerate(label_paths(results))}
-    runs = frame[["model", "setting"]].astype(str).itertuples(index=False)
-    bases = (model.removesuffix(setting) for model, setting in runs)
+    runs = frame[["model", "setting"]].astype(str)
+    bases = map(str.removesuffix, runs["model"], runs["setting"])
     places = [order.get(base, order.get("", len(order))) for base in bases]
     return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
 

@@ -79,12 +79,8 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     tokens = frame["response_tokens"]
     solved = frame["correct"].astype(bool) & (tokens <= budget)
     cut = frame["lost"] & (tokens < budget)
-    by_puzzle = (
-        pd.DataFrame({"least": solved, "most": solved | cut})
-        .groupby(frame["id"], observed=True)
-        .mean()
-    )
-    least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
+    right = pd.DataFrame({"least": solved, "most": solved | cut})
+    least, most = right.groupby(frame["id"], observed=True).mean().to_numpy().T
     return {
         "responses": len(frame),
         "cut": int(cut.sum()),
@@ -148,9 +144,8 @@ def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFr
 
 def _beside(run: pd.DataFrame, longest: pd.DataFrame, fitted: Fitted) -> dict[str, Any]:
     budget = find_budget(longest["response_tokens"].to_numpy(), run["response_tokens"].mean())
-    stopped = longest.assign(
-        correct=longest["correct"].astype(bool) & (longest["response_tokens"] <= budget)
-    )
+    in_time = longest["response_tokens"] <= budget
+    stopped = longest.assign(correct=longest["correct"].astype(bool) & in_time)
     own, there = (
         rows.groupby("id", observed=True)["correct"].mean().astype(float) for rows in (run, stopped)
     )
