@@ -95,7 +95,6 @@ def run_row(run: AdaptiveRun) -> dict[str, Any]:
 
 def say_run(row: Mapping[str, Any]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding."""
-    chose = f"An adaptive design chose these {row['n']:,} puzzles, towards {row['wanted']}"
     stop = "The samples end before it had a reason to stop."
     if row["stopped"]:
         stop = f"It stopped there, since {row['stopped']}."
@@ -104,13 +103,11 @@ def say_run(row: Mapping[str, Any]) -> list[str]:
     elif row["prior"] != "published":
         stop += f" The prior was the {row['prior']} one."
     flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
-    return [f"{chose} with at most {row['budget']:,}.", stop, *flags]
+    return [say("chosen", **row), stop, *flags]
 
 
 def runs_sections(
-    rows: Sequence[Mapping[str, Any]],
-    table: str,
-    figures: Iterable[tuple[str, Figure]],
+    rows: Sequence[Mapping[str, Any]], table: str, figures: Iterable[tuple[str, Figure]]
 ) -> list[Section]:
     """Return the section on adaptive runs, by rows of `run_row`; none without runs.
 

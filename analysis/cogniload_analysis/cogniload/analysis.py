@@ -9,7 +9,7 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload import first_screen
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
-from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
+from cogniload_analysis.cogniload.sections.adaptive import fit_models, run_panels
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
@@ -18,9 +18,10 @@ from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranki
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break, find_needles
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
-from cogniload_analysis.display.figures import MOST_WITH_ENDS
+from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
 from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.samples.read import Paths, read_benchmarks
+from cogniload_analysis.words import say
 from cogniload_gen.cogniload import BENCHMARK
 
 # Models that a reader can tell apart in one of the paper's figures, which have 22.
@@ -61,7 +62,10 @@ class _CogniLoadAnalysis(Analysis):
         legible = 0 < len(curved) <= _MOST_IN_A_FIGURE
         figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
         breaking, first_errors = breaks_section(frame, names, drawn=not many)
-        curves = {model: draw_run(model, names[model], run) for model, run in runs.items()}
+        curves = {
+            model: Figure(f"adaptive_{names[model]}", say("adaptive", model=model), run_panels(run))
+            for model, run in runs.items()
+        }
         shown = first_screen.tabulate_overview(overview)
         drawn = fits | curves
         verdicts = [

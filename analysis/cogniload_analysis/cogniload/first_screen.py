@@ -22,6 +22,7 @@ from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.matters import breaking
 from cogniload_analysis.samples.stop_reasons import CUT, MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.words import say
 
 _MOST = "ECL50_most", "ECL50_most_high"
 
@@ -176,10 +177,9 @@ def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
         hidden, at = {"At"}, f" at {overview['loads'].iloc[0]}"
     hidden |= {"Acc, uncut [%]", "Overflow [%]"} if not cut else set()
     hidden |= {"Acc, bounds [%]", "ECL50, bounds"} if not bounded else set()
-    table = tb.table("overview", overview, _FORMATS)
+    table = tb.table("overview", overview, _FORMATS, at=at)
     columns = {name: column for name, column in table.columns.items() if column[0] not in hidden}
-    by = f"by ECL50, the N at which half of the puzzles are solved{at} (ECL80: 80 %)"
-    caption = f"{table.caption}: {by}; and the loads that break them, the largest fall first."
+    caption = table.caption
     if overview["place"].notna().any():
         caption += " Place is among the published models; ranks and places have 95 % intervals."
     caption += " Overflow is the share of the responses that a limit cut." * cut
@@ -225,11 +225,9 @@ def describe_verdict(
     if row["at_chance"]:
         return Verdict(row["model"], headline, [solved])
     if frame[["d", "N", "rho"]].nunique().max() == 1 and not math.isnan(row["accuracy"]):
-        headline = f"Solves {100 * row['accuracy']:.0f} % of the puzzles at "
-        headline += ", ".join(load.say(frame[load.name].iloc[0]) for load in LOADS)
-        headline += f" ({100 * row['low']:.0f} to "
-        headline += f"{100 * row['high']:.0f}). Puzzles of several N would tell at how many "
-        headline += "statements it solves half of them (ECL50)."
+        shares = {name: 100 * row[name] for name in ("accuracy", "low", "high")}
+        loads = ", ".join(load.say(frame[load.name].iloc[0]) for load in LOADS)
+        headline = say("one_cell", loads=loads, **shares)
     said = [solved, first_error or sentences.say_wrong(frame, MEANINGS)]
     breaks = sentences.say_breaks(fitted.effects)
     return Verdict(row["model"], headline, said, figure, breaks)

@@ -10,6 +10,7 @@ from scipy.special import expit
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
+from cogniload_analysis.words import say
 from cogniload_gen.checks import check_choice
 
 _RESPONSE_TOKENS = 5000
@@ -57,15 +58,9 @@ class ComparisonPlan:
             tokens = self.prompt_tokens, self.response_tokens
             columns["cost"] = map("{:,.2f}".format, puzzles * np.dot(self.price, tokens) / 1e6)
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
-        return (
-            f"To tell {100 * self.detect:g} points less from the {100 * self.accuracy:.1f} % of "
-            f"{self.like}, with a chance of {100 * POWER:.0f} % at the 5 % level:\n\n"
-            f"{table.to_string(index=False)}\n\nAccuracies are the published GLM's on the paper's "
-            f"grid of {cells} cells, and prompts as long as the paper's.\n"
-            f"Assumed: {self.response_tokens:,g} tokens a response, {self.throughput:,g} tokens a "
-            "second and GPU; and that within a cell two runs\n"
-            "fail on puzzles apart from one another (if on the same ones, fewer puzzles do)."
-        )
+        shares = {"detect": 100 * self.detect, "accuracy": 100 * self.accuracy}
+        shown = {"table": table.to_string(index=False), "cells": cells, "power": 100 * POWER}
+        return say("plan", **vars(self) | shares | shown)
 
 
 def plan_comparison(

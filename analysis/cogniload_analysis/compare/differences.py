@@ -17,6 +17,7 @@ from cogniload_analysis.display.page import Section
 from cogniload_analysis.frame import Load, adaptive_models
 from cogniload_analysis.samples.stop_reasons import MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.words import say
 from cogniload_gen.grid import ENGLISH, other_language
 
 # Runs are paired by the puzzles in common where these are half of the smaller run's or more.
@@ -277,10 +278,7 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
     first, second, apart = row["first"], row["second"], 100 * abs(row["difference"])
     counts = f"{row['first_puzzles']:,} puzzles that both answered"
     if not row["paired"]:
-        counts = (
-            "unpaired, as they answered different puzzles: "
-            f"{row['first_puzzles']:,} and {row['second_puzzles']:,} at the same loads"
-        )
+        counts = say("unpaired", **row)
     elif row["left_out"]:
         counts += f"; {row['left_out']:,} that only one answered are left out"
     source = f"{_interval(row, '')}{holm}; {counts}"
@@ -291,34 +289,22 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
     else:
         solved = solved if apart else "both solve as many"
         yield f"{first} and {second} can't be told apart: {solved} ({source})."
-        shows = _detectable(row["low"], row["high"])
+        # the true difference that has an interval without 0 with a chance of POWER
+        quantiles = norm.ppf(statistics.POWER) / norm.ppf((1 + CONFIDENCE) / 2)
+        shows = (row["high"] - row["low"]) / 2 * (1 + quantiles)
         if shows < 1:
-            chance = f"with a chance of {100 * statistics.POWER:.0f} %"
-            yield f"With these puzzles, a difference of {100 * shows:.0f} points shows {chance}."
+            yield say("detectable", points=100 * shows, power=100 * statistics.POWER)
     if row["paired"]:
-        alone = f"{first} alone solves {row['only_first']:,} of them, {second} alone"
-        yield f"{alone} {row['only_second']:,}."
-
-
-def _detectable(low: float, high: float) -> float:
-    """Return the true difference that has an interval without 0 with a chance of POWER.
-
-    `low` and `high` are the ends of an interval, whose width tells the standard error.
-    """
-    quantiles = norm.ppf(statistics.POWER) / norm.ppf((1 + CONFIDENCE) / 2)
-    return float((high - low) / 2 * (1 + quantiles))
+        yield say("alone", **row)
 
 
 def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
     """Say which of the two scores differs, where a limit cut many responses of either run."""
-    first, second = row["first"], row["second"]
+    first = row["first"]
     cut = [row.get(f"{side}_overflow", 0) for side in ("first", "second")]
     if not max(cut) > MUCH_CUT or np.isnan(row["uncut_difference"]):
         return
-    yield (
-        f"Overflow: a limit cut {100 * cut[0]:.1f} % of the responses of {first}, "
-        f"{100 * cut[1]:.1f} % of {second}."
-    )
+    yield say("overflow", first=first, second=row["second"], one=100 * cut[0], other=100 * cut[1])
     differs = [row[name] < statistics.SIGNIFICANT for name in ("p_holm", "uncut_p")]
     which = "Both scores differ" if all(differs) else "Neither score differs"
     if differs[0] != differs[1]:

@@ -310,8 +310,7 @@ class AdaptiveDesign(design.Design):
         if binom.sf(right - 1, count, chance) > _GUESSED:
             yield say("guessed", right=right, count=count, chance=100 * chance)
         if (ECL.low < smallest or ECL.high > largest) and "N" in self.axes:
-            reach = f"the reach of the design, {smallest} to {largest} statements"
-            yield f"{goal} may lie outside {reach}"
+            yield say("outside", goal=goal, least=smallest, most=largest, unit=" statements")
         yield from _flag_cells(capacity)
 
     def _flag_shortest(self, ECL: float) -> Iterable[str]:

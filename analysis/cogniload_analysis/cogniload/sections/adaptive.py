@@ -13,7 +13,7 @@ from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
-from cogniload_analysis.display.figures import FAINT, Figure, Panel
+from cogniload_analysis.display.figures import FAINT, Panel
 
 _N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 _MOST_TICKS = 7
@@ -38,12 +38,6 @@ def fit_models(frame: pd.DataFrame) -> tuple[dict[str, Fitted], dict[str, Adapti
         for model, rows in responses.items()
     }
     return models, runs
-
-
-def draw_run(model: str, name: str, run: AdaptiveRun) -> Figure:
-    """Draw the curves of a model's run over the measured accuracy; `name` ends its name."""
-    caption = f"Accuracy of {model} along each load, at the puzzles of its adaptive run."
-    return Figure(f"adaptive_{name}", caption, run_panels(run))
 
 
 def run_panels(run: AdaptiveRun) -> list[Panel]:

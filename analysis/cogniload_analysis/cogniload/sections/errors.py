@@ -6,15 +6,9 @@ import pandas as pd
 
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.page import Content, Section
-from cogniload_gen.cogniload.score import Outcome
+from cogniload_analysis.words import WORDS
 
-WRONG_OUTCOMES = {
-    "ctx": Outcome.WRONG_MAX_CONTEXT,
-    "valid_logic": Outcome.WRONG_LOGIC,
-    "poi_logic": Outcome.WRONG_LOGIC_POI,
-    "last_logic": Outcome.WRONG_LOGIC_LAST_SENTENCE,
-    "other": Outcome.WRONG_OTHER,
-}
+WRONG_OUTCOMES = WORDS["wrong_outcomes"]
 """The columns of Tables 4 and 5, in the paper's order."""
 
 

@@ -43,7 +43,7 @@ def thresholds_section(
     thresholds = _threshold_table(models)
     content: list[Content] = [overview]
     if len(thresholds):
-        formats = {"estimate": _show_estimate, "ends": _show_ends, "method": _show_method}
+        formats = {"estimate": _show_estimate, "ends": _show_ends}
         content.append(tb.table("thresholds", thresholds, formats))
     for model, fitted in models.items():
         said = [_say_fit(fitted.glm), *(f"Note: {flag}." for flag in fitted.flags)]
@@ -155,10 +155,6 @@ def _show_estimate(*values: Any) -> str:
     return status if shown == tb.MISSING else shown
 
 
-def _show_method(value: float, method: str) -> str:
-    return tb.MISSING if math.isnan(value) else method
-
-
 def _threshold_table(models: Mapping[str, Fitted]) -> pd.DataFrame:
     """Return each model's projections and crossings, with interval, method and note, a row each.
 
@@ -194,15 +190,8 @@ def _say_fit(glm: stage.LoadGLM) -> str:
     fit = goodness.goodness_of_fit(glm)
     if math.isnan(fit.chi_square):
         return "Too little is known to judge the GLM's fit."
-    error = f"where the sampling error is {fit.sampling_error:.1f}"
-    chi2 = f"(χ² {fit.chi_square:.1f} with {fit.degrees} degrees of freedom)"
-    if fit.p >= _MISFIT:
-        miss = f"its largest miss is {fit.miss:.1f} points at {fit.where}"
-        return f"The GLM fits: {miss}, {error} {chi2}."
-    misses = f"The GLM misses accuracy by up to {fit.miss:.1f} points, at {fit.where}"
-    if fit.p < _MISFIT:
-        return f"{misses}, {error} {chi2}."
-    return f"{misses}, {error}: too few levels to test the fit."
+    name = "fits" if fit.p >= _MISFIT else "misfit" if fit.p < _MISFIT else "untested"
+    return say(name, **vars(fit))
 
 
 # --- Its rivals (Tables 6 and 3) -----------------------------------------------------------------
