@@ -9,7 +9,6 @@ from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import (
     END,
-    REST,
     Back,
     Block,
     Evidence,
@@ -20,25 +19,22 @@ from cogniload_gen.cogniload.steps.reader import (
 
 # --- blocks -> facts on each statement (S2, S3, S6)
 
-PLAIN = 2.5
-"""The least weight of a verdict in plain words."""
-
 
 class Facts(NamedTuple):
     """What the evidence on a statement comes to.
 
-    `after` are the PoI's values after it by the text, `before` those on the way there, `absent`
-    those that the text denies; `same` is how plainly nothing changes, `lean` whether the people
-    named first are the PoI (above 0) or others (below), 0 if nobody is named.
+    `after` are the PoI's values after it by the text, `before` those on the way there; `same`
+    is whether nothing changes, `lean` whether the one named first is the PoI (above 0) or
+    another (below), 0 if nobody is named; `corrections` are the places where a value is taken back.
     """
 
     after: list[Value]
     before: list[Value]
-    absent: list[Value]
     verdict: Verdict | None
-    same: float
+    same: bool
     lean: float
     mentioned: bool
+    corrections: list[int]
 
     @property
     def decides(self) -> bool:
@@ -46,7 +42,7 @@ class Facts(NamedTuple):
         return bool(self.after or self.verdict or self.same or self.lean)
 
 
-NOTHING = Facts([], [], [], None, 0.0, 0.0, False)
+NOTHING = Facts([], [], None, False, 0.0, False, [])
 
 
 class Return(NamedTuple):
@@ -60,130 +56,28 @@ class Sorted(NamedTuple):
     """The blocks of a response by what they are about.
 
     `statements[t]` are those on statement t (0: the initial state), `final` the values of the final
-    state, `answer` the one of the last sentence. `returns[t]` is what the text
-    repeats after statement t.
+    state; `returns[t]` is what the text repeats after statement t.
     """
 
     statements: list[list[Block]]
     final: list[Value]
-    answer: str | None
     returns: dict[int, Return]
 
 
-def align(blocks: Sequence[Block], solution: Solution) -> None:
-    """Find out which statement each block is about; what it quotes decides over its label (S2)."""
-    labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] >= 0 and b.start]
-    quoting = [b for b in labelled if b.cited and not b.soft]
-    quotes = any(
-        sum(_cites(b, b.labels[0] + by, solution) for b in quoting) > 1 for by in range(-2, 3)
-    )
-    offset = last = 0
-    told = {t for block in blocks for t in block.labels}
-    rest = tuple(t for t in range(1, len(solution.statements) + 1) if t not in told)
-    for block in blocks:
-        block.statements = rest if block.labels == (REST,) and rest else block.labels
-    for block in labelled:
-        guess = block.labels[0] + offset * (not block.soft)
-        if quotes and block.cited and not block.soft:
-            near = range(max(last, guess - 3) + 1, guess + 3)
-            fits = [t for t in near if _cites(block, t, solution)]
-            guess = min(fits, key=lambda t: abs(t - guess), default=guess)
-            offset, last = guess - block.labels[0], guess
-        block.statements = (max(0, guess),)
-
-
-def _attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
-    """Assign values that name no person to the PoI if they form a state (S3).
-
-    A state is a value of each category at the end of a block that does not come from the statement.
-    Where a text tracks nobody else, and no block quotes, the values of all blocks on a statement
-    are the PoI's, as in "3: hat → red"; of a block that says that it applies, those after that.
-    """
-    poi, state = solution.poi, solution.states[0][solution.poi]
-    alone, d = True, len(state)
-    unnamed: list[tuple[Block, int]] = []
-    for block in blocks:
-        t = block.statements[0]
-        if not 0 <= t <= len(solution.statements):
-            continue
-        needs, gives = solution.statements[t - 1] if t else ({}, {})
-        others = any(people != {poi} for people, _ in block.named)
-        values = [e for e in block.evidence if isinstance(e, Value) and e.role != "left"]
-        stated = [(category, v.value) for v in values for category in v.categories]
-        last = [e for e in block.evidence[-d:] if isinstance(e, Value) and not e.who]
-        begun = len(block.evidence) > d and not block.named if t else not others
-        if begun and len(block.statements) == 1 < d == len(last):
-            whole = [*dict(stated[-d:])] == [v.categories[0] for v in last]
-            own = {*stated[-d:]} <= needs.items() | gives.items()
-            if whole and not (own and len(values) >= len(needs) + len(gives)):
-                give(block, d, poi)
-        alone = alone and not (others if t else block.named and block.named[-1][0] != {poi})
-        if t and values and not block.named:
-            yes = [-1, *(e.start for e in block.evidence if getattr(e, "applies", False))]
-            rest = [e for e in block.evidence if e.start > yes[-1]]
-            told = {(c, v.value) for v in values if v.start > yes[-1] for c in v.categories}
-            odd = len({category for category, _ in told}) < len(told)
-            alone = alone and not (odd or block.cited) and all(isinstance(e, Value) for e in rest)
-            unnamed.append((block, len(rest)))
-    for block, n in unnamed if alone else ():
-        give(block, n, poi)
-
-
-def give(block: Block, n: int, poi: str) -> None:
-    """Make the values in the last n items of a block's evidence the PoI's."""
-    block.evidence[-n:] = [
-        e._replace(who=frozenset([poi]), role="before" if e.role == "left" else "after")
-        if isinstance(e, Value)
-        else e
-        for e in block.evidence[-n:]
-    ]
-
-
-def _cites(block: Block, t: int, solution: Solution) -> bool:
-    """Whether the quoted statement of a block is statement t."""
-    parts = solution.statements[t - 1] if 0 < t <= len(solution.statements) else ()
-    wanted = [part for part in parts for _ in part]
-    return len(block.cited) == len(wanted) > 0 and all(
-        any(part.get(category) == value.value for category in value.categories)
-        for part, value in zip(wanted, block.cited, strict=True)
-    )
-
-
 def sort_blocks(blocks: Sequence[Block], solution: Solution) -> Sorted:
-    """The blocks by statement: those of the longest rising chain, else those outside it (S2).
+    """The blocks by statement: those of the longest rising chain (S2).
 
     Blocks in which the text goes back to correct itself are no history (S6).
     """
-    align(blocks, solution)
-    _attribute_to_poi(blocks, solution)
     N = len(solution.statements)
-    within = [b for b in blocks if max(b.statements) <= N]
+    within = [b for b in blocks if b.statement <= N]
     returns = _go_back(within, solution.poi)
     again = {id(block) for told in returns.values() for block in told.blocks}
-    usable = [b for b in within if b.statements[0] >= 0 and id(b) not in again]
-    chain = {id(block): block for block in rising(usable)}
-    covered = {t for block in chain.values() for t in block.statements}
     by_statement: list[list[Block]] = [[] for _ in range(N + 1)]
-    for block in usable:
-        for t in block.statements:
-            if t not in covered or id(block) in chain:
-                by_statement[t].append(block)
-    ends = [b for b in blocks if b.statements[0] == END]
-    final, _ = weigh([b for b in ends if not b.final], solution.poi)
-    answer = answer_of([b for b in ends if b.final], solution.category)
-    return Sorted(by_statement, final.after, answer, returns)
-
-
-def answer_of(blocks: Sequence[Block], category: str) -> str | None:
-    """The last value of the question's category in the response's last sentence."""
-    values = [
-        item.value
-        for block in blocks
-        for item in block.evidence
-        if isinstance(item, Value) and category in item.categories
-        and item.role in ("after", "quoted")
-    ]  # fmt: skip
-    return values[-1] if values else None
+    for block in rising([b for b in within if b.statement >= 0 and id(b) not in again]):
+        by_statement[block.statement].append(block)
+    final = weigh([b for b in blocks if b.statement == END], solution.poi)
+    return Sorted(by_statement, final.after, returns)
 
 
 def _go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
@@ -192,13 +86,13 @@ def _go_back(blocks: Sequence[Block], poi: str) -> dict[int, Return]:
     It does so in a block that is about an earlier statement, if it has taken something back before,
     or if it gives another value than the one that it gave first.
     """
-    chain = {id(b) for b in rising([b for b in blocks if b.tells and b.statements[0] >= 0], 1)}
+    chain = {id(b) for b in rising([b for b in blocks if b.statement >= 0], 1)}
     returns: dict[int, Return] = {}
-    first_told: dict[tuple[int, tuple[str, ...]], str] = {}
+    first_told: dict[tuple[int, str], str] = {}
     at, turn = 0, -1
     for block in blocks:
-        last = block.statements[-1]
-        values = {(last, v.categories): v.value for v in told_values(block.evidence, poi)[0]}
+        last = block.statement
+        values = {(last, v.category): v.value for v in told_values(block.evidence, poi)[0]}
         if id(block) in chain:
             at, turn = last, -1
         elif turn < 0 and any(first_told.get(key, value) != value for key, value in values.items()):
@@ -217,9 +111,9 @@ def rising(blocks: Sequence[Block], least: int = 0) -> list[Block]:
     index: list[int] = []
     parents: list[int] = []
     for i, block in enumerate(blocks):
-        place = bisect_left(ends, (block.statements[0] - least, i))
+        place = bisect_left(ends, (block.statement - least, i))
         parents.append(index[place - 1] if place else -1)
-        end = block.statements[-1], i
+        end = block.statement, i
         if place == len(ends):
             ends.append(end)
             index.append(i)
@@ -233,67 +127,50 @@ def rising(blocks: Sequence[Block], least: int = 0) -> list[Block]:
     return chain[::-1]
 
 
-def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
-    """What blocks on one statement come to, and the places where something was taken back (S6)."""
+def weigh(blocks: Sequence[Block], poi: str) -> Facts:
+    """What blocks on one statement come to (S6)."""
     if not blocks:
-        return NOTHING, []
-    evidence: list[Evidence] = []
-    for block in blocks:
-        values_count = not block.scattered
-        evidence += [e for e in block.evidence if values_count or not isinstance(e, Value)]
+        return NOTHING
+    evidence = [e for block in blocks for e in block.evidence]
     after, before = told_values(evidence, poi)
-    absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]
     rest = [e for e in evidence if not isinstance(e, Value)]
-    same = max((e.weight for e in rest if isinstance(e, Same)), default=0.0)
-    verdict = _last_verdict([e for e in rest if isinstance(e, Verdict)])
-    facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
+    same = any(isinstance(e, Same) for e in rest)
+    verdicts = [e for e in rest if isinstance(e, Verdict)]
+    named = [name for block in blocks for name in block.named]
+    lean = 0.0 if not named else 1.0 if poi == named[0] else -1.5
     backs = [e.start for e in rest if isinstance(e, Back)]
-    return facts, corrections(backs, after, before)
+    return Facts(
+        after, before, verdicts[-1] if verdicts else None, same, lean, True,
+        corrections(backs, after, before),
+    )  # fmt: skip
 
 
 def corrections(
     places: Iterable[int], after: Iterable[Value], before: Iterable[Value]
 ) -> list[int]:
     """The places in the text where a value before is replaced by another after."""
-    now = {v.categories: v for v in after}
-    once: dict[tuple[str, ...], int] = {}  # where a value begins that is replaced
+    now = {v.category: v for v in after}
+    once: dict[str, int] = {}  # where a value begins that is replaced
     for v in before:
-        if v.role == "after" and v.categories in now and now[v.categories].value != v.value:
-            once[v.categories] = min(v.start, once.get(v.categories, v.start))
+        if v.role == "after" and v.category in now and now[v.category].value != v.value:
+            once[v.category] = min(v.start, once.get(v.category, v.start))
     return [at for at in places if any(once[key] < at < now[key].start for key in once)]
 
 
 def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], list[Value]]:
     """The PoI's values as they end up, and those that a later verdict or value replaces."""
-    yes = [i for i, e in enumerate(evidence) if isinstance(e, Verdict) and e.applies]
-    last_yes = yes[-1] if yes else -1
     seen: set[str] = set()
     after: list[Value] = []
     before: list[Value] = []
-    for i in range(len(evidence) - 1, -1, -1):
-        item = evidence[i]
+    for item in reversed(evidence):
         if not isinstance(item, Value) or poi not in item.who:
             continue
         if item.role == "before":
             before.append(item)
         elif item.role == "after":
-            retold = len(item.categories) == 1 and item.categories[0] in seen
-            (before if i < last_yes or retold else after).append(item)
-            if len(item.categories) == 1:
-                seen.add(item.categories[0])
+            (before if item.category in seen else after).append(item)
+            seen.add(item.category)
     return after[::-1], before[::-1]
-
-
-def _last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """The verdict of several: no if one says no, unless a plain yes comes after it."""
-    plain = [e for e in verdicts if e.weight >= PLAIN]
-    return plain[-1] if plain else max(verdicts, key=lambda e: e.weight, default=None)
-
-
-def lean(blocks: Sequence[Block], poi: str) -> float:
-    """Whether the people named first are the PoI or others (see `Facts`)."""
-    named = [people for block in blocks for people, denied in block.named if not denied]
-    return 0.0 if not named else 1.0 if poi in named[0] else -1.5
 
 
 # --- what the response takes the PoI's states to be (S7)
@@ -301,29 +178,25 @@ def lean(blocks: Sequence[Block], poi: str) -> float:
 State = tuple[str, ...]
 """The PoI's values, in the order of the puzzle's categories."""
 
-# What it costs to pass over a value in a sentence that names the PoI.
-_STATED = 4.0
-
-WHOLE, _REGULAR = 5.0, 8.0
-"""The costs of passing over a value in a whole state, and over one where each statement has one."""
+# What it costs to pass over a value in a sentence that names the PoI, one of a whole state, and one
+# where each statement has a whole state.
+_STATED, _WHOLE, _REGULAR = 4.0, 5.0, 8.0
 
 IMPLIED = 3.0
 """What it costs to pass over a value of the PoI in a sentence that names nobody."""
 
 SAID = 1.5
-"""What it costs to pass over a value that the text calls former, or denies."""
+"""What it costs to pass over a value that the text calls former."""
 
 WRONG = 2.0
 """What it costs to assume that a statement was applied wrongly, or that a value is wrong."""
 
-# What it costs to assume that only the updates in the text were applied.
-_PART = 1.5
-
 # What it costs to assume that the text leaves out a change beside others.
 _LEFT_OUT = 1.0
 
-# What it costs to pass over a verdict beside values of all categories.
-_SETTLED = 0.5
+# What it costs to pass over a verdict, to change what the text calls unchanged, and either beside
+# values that tell the state.
+_VERDICT, _UNCHANGED, _SETTLED = 3.0, 4.0, 0.5
 
 # What it costs to assume that a statement which is not mentioned was applied, or forgotten.
 _SILENT, _STALE = 1.0, 0.5
@@ -356,66 +229,51 @@ class _Story(NamedTuple):
 
 COST = attrgetter("cost")
 
-Tests = list[tuple[tuple[int, ...], str, float]]
-"""Values that a state is held against: the places that may hold each, and what a misfit costs."""
-
 
 class _Held(NamedTuple):
     """The facts on a statement, ready to be held against states.
 
-    `places` are the places of the categories that have a value after it.
+    `after` and `before` are the places and the values of the PoI, with what it costs to pass over
+    one; `places` are those that have a value after the statement.
     """
 
-    after: Tests
-    before: Tests
-    absent: list[tuple[int, str]]
-    places: frozenset[int]
+    after: list[tuple[int, str, float]]
+    before: list[tuple[int, str]]
+    places: set[int]
     facts: Facts
 
 
 def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> _Held:
-    """The facts by the places of the categories in a state; see `_is_whole` for `regular`."""
-    whole = WHOLE if len(place) > 1 and _is_whole(facts, place) else _STATED
-    after = tests(facts.after, place, _REGULAR if regular else whole, IMPLIED)
-    absent = [(place[v.categories[0]], v.value) for v in facts.absent if len(v.categories) == 1]
-    places = frozenset(i for where, _, _ in after for i in where)
-    return _Held(after, tests(facts.before, place, SAID, SAID), absent, places, facts)
+    """The facts by the places of the categories in a state; see `is_regular`."""
+    whole = _WHOLE if len(place) > 1 and is_whole(facts, place) else _STATED
+    stated = _REGULAR if regular else whole
+    after = [(place[v.category], v.value, stated if v.explicit else IMPLIED) for v in facts.after]
+    before = [(place[v.category], v.value) for v in facts.before]
+    return _Held(after, before, {i for i, _, _ in after}, facts)
 
 
-def _is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
+def is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
     """Whether the text names the PoI with a value of each category."""
-    return place.keys() == {
-        v.categories[0] for v in facts.after if v.explicit and not v.categories[1:]
-    }
+    return place.keys() == {v.category for v in facts.after if v.explicit}
 
 
-def _is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
+def is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
     """Whether the text has a whole state after each statement that it mentions."""
-    return all(_is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
-
-
-def tests(
-    values: Sequence[Value], place: Mapping[str, int], explicit: float, implied: float
-) -> Tests:
-    """Values of the text as tests of a state."""
-    costs: dict[tuple[tuple[int, ...], str], float] = {}
-    for value in values:
-        key = tuple(map(place.__getitem__, value.categories)), value.value
-        cost = explicit if value.explicit else implied
-        costs[key] = max(cost, costs.get(key, 0.0))
-    return [(where, value, cost) for (where, value), cost in costs.items()]
+    return all(is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
 
 
 _NOT_HELD = hold(NOTHING, {})
 
 
-def find_stories(facts: list[Facts], last: int, blocks: Sorted, lexicon: Lexicon) -> list[_Story]:
+def find_stories(
+    facts: list[Facts], last: int, blocks: Sorted, answer: str | None, lexicon: Lexicon
+) -> list[_Story]:
     """The stories that a response may tell, the cheapest first.
 
     `facts[t]` are those on statement t, `last` the last statement that is mentioned.
     """
     truth = lexicon.truth
-    regular = _is_regular(facts, lexicon)
+    regular = is_regular(facts, lexicon)
     stories = openings(hold(facts[0], lexicon.place), truth[0])
     for t in range(1, len(truth)):
         held = hold(facts[t], lexicon.place, regular) if facts[t].mentioned else _NOT_HELD
@@ -432,28 +290,23 @@ def find_stories(facts: list[Facts], last: int, blocks: Sorted, lexicon: Lexicon
                 key, total = (state, error), story.cost + cost
                 if key not in cheapest or total < cheapest[key].cost:
                     cheapest[key] = _Story(total, state, error, story)
-        stories = list(cheapest.values())
+        found = list(cheapest.values())
         if t in blocks.returns:
-            stories = mended(stories, blocks.returns[t], t, lexicon)
-        stories = best(stories) if len(stories) > 1 else stories
-    told = tests(blocks.final, lexicon.place, _FINAL, _FINAL)
-    if blocks.answer is not None:  # of one category: of a whole state, nothing is answered
-        told.append(((lexicon.place[lexicon.solution.category],), blocks.answer, ANSWER))
-    costs = [sum(w for where, v, w in told if lacks(s.state, where, v)) for s in stories]
+            found = mended(found, blocks.returns[t], t, lexicon)
+        found = sorted(found, key=COST)[:_BEAM]
+        stories = [story for story in found if story.cost <= found[0].cost + SPREAD]
+    told = [(lexicon.place[v.category], v.value, _FINAL) for v in blocks.final]
+    if answer is not None:  # of one category: of a whole state, nothing is answered
+        told.append((lexicon.place[lexicon.solution.category], answer, ANSWER))
+    costs = [sum(w for i, v, w in told if s.state[i] != v) for s in stories]
     ended = [s._replace(cost=s.cost + cost) for s, cost in zip(stories, costs, strict=True)]
     return sorted(ended, key=COST)
-
-
-def best(stories: Iterable[_Story]) -> list[_Story]:
-    """The cheapest stories."""
-    ranked = sorted(stories, key=COST)[:_BEAM]
-    return [story for story in ranked if story.cost <= ranked[0].cost + SPREAD]
 
 
 def mended(stories: Iterable[_Story], told: Return, t: int, lexicon: Lexicon) -> list[_Story]:
     """The stories of a text that goes back after statement t; what was wrong may be right then."""
     after, _ = told_values([e for b in told.blocks for e in b.evidence], lexicon.solution.poi)
-    held, since = hold(NOTHING._replace(after=after), lexicon.place), told.blocks[-1].statements[-1]
+    held, since = hold(NOTHING._replace(after=after), lexicon.place), told.blocks[-1].statement
 
     def doubt(states: Iterable[State]) -> float:
         return min(misfit(held, state, state, False) for state in states)
@@ -472,7 +325,7 @@ def mended(stories: Iterable[_Story], told: Return, t: int, lexicon: Lexicon) ->
 def openings(held: _Held, truth: State) -> list[_Story]:
     """The stories of the initial state: the true one, and the one in the text."""
     stories = [_Story(misfit(held, truth, truth, False), truth, None, None)]
-    state = overwrite(held, truth, {})
+    state = overwrite(held, truth)
     if state is not truth:
         cost = WRONG * sum(map(ne, state, truth)) + misfit(held, state, state, False)
         stories.append(_Story(cost, state, 0, None))
@@ -494,59 +347,34 @@ def _continuations(
     steps = [(natural, cost)]
     if not cost and held.places.issuperset(gives):
         return steps  # the text has all updates, and they are right
-    unseen = WRONG * (not match and held.facts.lean < 0 and not held.after)
-    steps.append((other, WRONG + unseen + misfit(held, b, other, not match)))
+    steps.append((other, WRONG + misfit(held, b, other, not match)))
     for base, applied in ((b, False), (u, True)) if held.after else ():
-        state = overwrite(held, base, gives)
+        state = overwrite(held, base)
         if state is not base:
             assumed = WRONG * min(sum(map(ne, state, base)), 2) + WRONG * (applied != match)
             steps.append((state, assumed + misfit(held, b, state, applied)))
-            if match and not applied and state != u:
-                steps.append((state, _PART + misfit(held, b, state, True)))
     return steps
 
 
-def overwrite(held: _Held, base: State, gives: Mapping[int, str]) -> State:
+def overwrite(held: _Held, base: State) -> State:
     """A state with the values of the text in the places where these differ from it."""
-    changed: list[str] | None = None
-    for where, value, _ in held.after:
-        if any(base[i] == value for i in where):
-            continue
-        places = where if len(where) == 1 else [i for i in where if gives.get(i) == value]
-        if len(places) == 1:
-            changed = changed or list(base)
-            changed[places[0]] = value
-    return tuple(changed) if changed else base
+    changed = list(base)
+    for i, value, _ in held.after:
+        changed[i] = value
+    state = tuple(changed)
+    return base if state == base else state
 
 
 def misfit(held: _Held, b: State, after: State, applied: bool) -> float:
     """What it costs to explain the facts on a statement by a step from state b to another."""
-    cost = 0.0
-    for where, value, weight in held.after:
-        if after[where[0]] != value and (len(where) == 1 or lacks(after, where, value)):
-            cost += weight
-    for where, value, weight in held.before:
-        if lacks(b, where, value) and lacks(after, where, value):
-            cost += weight
-    for i, value in held.absent:
-        cost += SAID * (b[i] == value)
-    facts = held.facts
-    if facts.verdict:
-        if facts.verdict.applies != applied:
-            settled = len(held.places) == len(b) or (applied and after == b)
-            cost += _SETTLED if settled else facts.verdict.weight
-    elif facts.lean and (facts.lean > 0) != applied and not (facts.same or facts.after):
+    cost = sum(weight for i, value, weight in held.after if after[i] != value)
+    cost += sum(SAID for i, value in held.before if value not in (b[i], after[i]))
+    verdict, facts = held.facts.verdict, held.facts
+    if verdict and verdict.applies != applied:
+        settled = len(held.places) == len(b) or (applied and after == b)
+        cost += _SETTLED if settled else _VERDICT
+    elif facts.lean and (facts.lean > 0) != applied and not (verdict or facts.same or facts.after):
         cost += abs(facts.lean)
-    if b is not after and b != after:
-        if facts.same:
-            cost += 1 if facts.after else 1.5 * facts.same
-        if applied and held.places:
-            changed = {i for i in range(len(b)) if b[i] != after[i]}
-            if not changed <= held.places:
-                cost += _LEFT_OUT
+    if facts.same and b != after:
+        cost += _SETTLED if facts.after else _UNCHANGED
     return cost
-
-
-def lacks(state: State, where: tuple[int, ...], value: str) -> bool:
-    """Whether none of the places in a state holds a value."""
-    return all(state[i] != value for i in where)
