@@ -482,9 +482,9 @@ def demo(parser: Parser, words: Words) -> None:
 # --- read -----------------------------------------------------------------------------------------
 
 
-def score(parser: Parser, words: Words) -> None:
+def score(parser: Parser, words: Words) -> int:
     """Score lm-eval's samples_*.jsonl again, or tables of responses; or read their steps."""
-    text = "samples_*.jsonl, gzipped or not, or a log of Inspect"
+    text = "samples_*.jsonl, gzipped or not, a log of Inspect, or a folder of them"
     parser.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=text)
     text = (
         "score tables SAMPLES (.parquet, .jsonl, .csv) with id and response, perhaps with "
@@ -493,22 +493,37 @@ def score(parser: Parser, words: Words) -> None:
     )
     parser.option("dataset", "FOLDER", text, type=Path)
     parser.flag("steps", "say where the reasoning breaks, in place of the outcomes")
+    text = "have the model that a file like --config's names transcribe the responses for --steps"
+    parser.option("reader", "READER.yaml", text)
+    parser.flag("failures", "have it transcribe the wrong responses alone")
     text = "write the samples, scored and with their first errors: a .jsonl file, or a folder"
     parser.option("out", "PLACE", text, type=Path)
     parser.flag("force", "replace the file if it exists")
     arguments = parser.parse_args(words)
+    from cogniload_gen.answers.files import find_samples
     from cogniload_gen.answers.rescore import rescore, score_responses
 
-    samples, out = arguments.samples, arguments.out
-    if arguments.force and not out:
-        raise ValueError("--force is for --out PLACE")
+    samples, out, dataset = arguments.samples, arguments.out, arguments.dataset
+    used_alone = {
+        "--force is for --out PLACE": arguments.force and not out,
+        "--reader READER.yaml is for --steps of samples, without --dataset": arguments.reader
+        and (dataset or not arguments.steps),
+        "--failures is for --reader READER.yaml": arguments.failures and not arguments.reader,
+    }
+    if wrong := next((what for what, is_so in used_alone.items() if is_so), None):
+        raise ValueError(wrong)
     how = {"steps": arguments.steps, "force": arguments.force}
-    if arguments.dataset:
-        parts = [score_responses(arguments.dataset, samples, out, **how)]
-    elif out and out.suffix == ".jsonl" and len(samples) > 1:
-        raise ValueError(f"--out takes one samples file, got {len(samples)}: name a folder")
+    if dataset:
+        parts = [score_responses(dataset, samples, out, **how)]
     else:
-        parts = [rescore(path, out, **how) for path in samples]
+        files = [
+            file for path in samples for file in (find_samples(path) if path.is_dir() else [path])
+        ]
+        if out and out.suffix == ".jsonl" and len(files) > 1:
+            raise ValueError(f"--out takes one samples file, got {len(files)}: name a folder")
+        if arguments.reader and (code := _transcribe(files, arguments)):
+            return code
+        parts = [rescore(path, out, **how) for path in files]
     counts: Counter[Any] = Counter()
     for part in parts:
         counts += part.errors if arguments.steps else part.outcomes
@@ -518,13 +533,25 @@ def score(parser: Parser, words: Words) -> None:
     else:
         correct = sum(count for outcome, count in counts.items() if outcome.correct)
         first = f"{counts.total()} responses, {correct} correct ({correct / counts.total():.2%})"
-        if arguments.dataset:
+        if dataset:
             first += f", {parts[0].missing} puzzles without a response"
         else:
             first += f", {sum(part.changed for part in parts)} scored anew"
     print(first)
     for kind, count in counts.most_common():
         print(f"{kind:26} {count:7} {count / counts.total():8.2%}")
+    return 0
+
+
+def _transcribe(files: Sequence[Path], arguments: Namespace) -> int:
+    """Have the reader transcribe the responses in samples files; return the exit code."""
+    from lm_eval_tasks.status import each_warning_once
+    from lm_eval_tasks.transcribe import transcribe
+    from lm_eval_tasks.words import read_file
+
+    with each_warning_once():
+        reader = read_file(arguments.reader)
+        return _say_results(transcribe(files, reader, failures=arguments.failures))
 
 
 def report(parser: Parser, words: Words) -> None:

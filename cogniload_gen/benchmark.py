@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
 from cogniload_gen.checks import (
     check_choice,
     check_choices,
+    check_flag,
     check_integer,
     check_known,
     check_numbers,
@@ -33,6 +34,7 @@ from cogniload_gen.grid import (
     Cell,
     Grid,
     Source,
+    asks_steps,
     language_of,
     split_twin,
 )
@@ -79,7 +81,9 @@ class Knob:
         return numbers
 
     def check_one(self, value: Any) -> Any:
-        """Return the value of a setting or a language; ValueError for another."""
+        """Return the value of a setting, a flag or a language; ValueError for another."""
+        if self.kind == "flag":
+            return check_flag(self.name, value)
         if self.kind == "integer":
             return check_integer(self.name, value, low=self.low, high=self.high)
         return check_choice(self.name, value, self.choices)
@@ -179,6 +183,8 @@ class StepsRead:
         error: The kind of the first error; None if there is none.
         recovered: Whether the reasoning becomes right again; None without an error.
         coverage: The share of statements or variables that the response decides.
+        records: How many records of a transcript it rests on; 0 where rules read the response.
+        dropped: How many records the response or the puzzle does not have.
     """
 
     read: bool = False
@@ -186,6 +192,8 @@ class StepsRead:
     error: str | None = None
     recovered: bool | None = None
     coverage: float = 0.0
+    records: int = 0
+    dropped: int = 0
 
 
 class Turn(NamedTuple):
@@ -233,7 +241,7 @@ class Benchmark(ABC):
         cell: The NamedTuple of a cell, whose fields are the names of its knobs.
         knobs: The parameters whose product is the grid.
         changes: The parameters that change each puzzle of the grid, whose draws stay: the twin,
-            and the language of one that has several.
+            the language of one that has several, and whether it asks for steps.
         options: The parameters that are no part of a puzzle's address.
         num_puzzles: The default number of puzzles in each cell, the paper's.
         version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
@@ -287,14 +295,23 @@ class Benchmark(ABC):
     def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         """Return a response's score; ValueError for a row with a missing or wrong column."""
 
-    def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
-        """Return where the reasoning in a response breaks.
+    def read_steps(self, response: str, row: Row, transcript: object = None) -> StepsRead:
+        """Return where the reasoning in a response breaks, by a transcript of it or by rules.
 
-        `margin` is how clear an error must be to be claimed. ValueError where nothing reads it.
+        ValueError where nothing reads it.
         """
         raise ValueError(f"no reader of steps knows {self.title}")
 
-    def cut_response(self, text: str, row: Row, depth: float | None = None) -> list[Cut]:
+    def ask_reader(self, text: str, row: Row) -> list[str]:
+        """Return the prompts by which a model transcribes a response, one for each piece of it.
+
+        ValueError where no transcript is judged.
+        """
+        raise ValueError(f"no reader of steps knows {self.title}")
+
+    def cut_response(
+        self, text: str, row: Row, depth: float | None = None, transcript: object = None
+    ) -> list[Cut]:
         """Return a response cut at its first wrong step: kept, corrected, and before it.
 
         With a `depth` from 0 to 1, a right response is cut near it: kept, and with a planted error.
@@ -356,6 +373,8 @@ class Benchmark(ABC):
             values["split"] = split[1]
         if (language := language_of(id)) != ENGLISH:
             values["language"] = language
+        if asks_steps(id):
+            values["steps"] = True
         return values
 
     def remake(self, row: Row, twin: str | None = None) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """All benchmarks, and which of them a row, a text or a call is about."""
 
 import gc
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
 from reprlib import repr as brief
-from typing import Unpack
+from typing import Any, Unpack
 
 from cogniload_gen.answers.endings import kind_of
 from cogniload_gen.answers.reasoning import split, whole
@@ -15,10 +16,6 @@ from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
 BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""
-
-
-# How clear a first error must be at least, in points of the story.
-_LEAST_MARGIN = 0.5
 
 
 def named(name: str) -> Benchmark:
@@ -122,17 +119,21 @@ def score(
 
 
 def read_steps(
-    response: str | None, row: Row, reasoning: str | None = None, *, margin: float | None = None
+    response: str | None,
+    row: Row,
+    reasoning: str | None = None,
+    transcript: Sequence[Any] | None = None,
 ) -> StepsRead:
     """Read the states that a response reports, and find where they go wrong.
 
     `row` is the puzzle as `load_dataset` gives it, or one of `cogniload generate --errors`. What is
     read is the `reasoning`, which a server may keep apart, a blank line, and the response: places
-    are those in that text. CogniLoad: `Steps`, statement by statement; a smaller `margin` (at least
-    0.5; by default 2.5) claims more, and is wrong more often. FACTOR: `FactorSteps`, variable by
-    variable. Their `read` says whether the text could be read at all; if not, they claim nothing.
-    Raises ValueError for a response or a reasoning that is no text, a row that is no puzzle, a
-    `margin` that is out of range or given for FACTOR, and a benchmark without a reader of steps.
+    are those in that text. With a `transcript`, the records that a reader model made of that text
+    (docs/steps.md), these are judged; without one, rules read the text. CogniLoad: `Steps`,
+    statement by statement. FACTOR: `FactorSteps`, variable by variable. Their `read` says whether
+    the text could be read at all; if not, they claim nothing. Raises ValueError for a response or a
+    reasoning that is no text, a row that is no puzzle, a transcript that is no list, and a
+    benchmark without a reader of steps.
 
     Examples:
         >>> from cogniload_gen.cogniload.traces import clean_trace
@@ -141,13 +142,11 @@ def read_steps(
         >>> steps.read, steps.first_error, steps.coverage
         (True, None, 1.0)
     """
-    if margin is not None and not (isinstance(margin, Real) and margin >= _LEAST_MARGIN):
-        raise ValueError(f"margin must be a number of {_LEAST_MARGIN} or more, got {brief(margin)}")
     text = whole(_check_response(response), _check_response(reasoning))
     collects = gc.isenabled()
     gc.disable()  # a long text has many words, and to look for garbage among them is not linear
     try:
-        return of(row).read_steps(text, row, margin=margin)
+        return of(row).read_steps(text, row, transcript)
     finally:
         if collects:
             gc.enable()

@@ -14,6 +14,8 @@ ORIGINAL = "original"
 # The language in an id: that of a twin, or that of the puzzle.
 _IN_LANGUAGE = re.compile(r"~language=([a-z]+)$|-s\d+-([a-z]{2,3})-")
 
+_ASKS_STEPS = re.compile(r"-s\d+-steps-")
+
 SPLITS = ("train", "validation", "test")
 MAX_PUZZLES = 10**9
 MAX_INDEX = 2**62
@@ -40,8 +42,8 @@ class Grid:
     """The same number of puzzles in every cell, of one benchmark, seed and split.
 
     With `twin`, each has that change; its draws are those of the puzzle without it. `language` is
-    that of the texts, and no part of the draws. `options` are the benchmark's, such as `trace`, by
-    name: no part of the draws, or of the ids.
+    that of the texts, and with `steps` they ask for a line a statement: no part of the draws.
+    `options` are the benchmark's, such as `trace`, by name: no part of the draws, or of the ids.
 
     `num_puzzles` is for each cell; their indices are `first_index` and from there every
     `index_step`-th. Rows are interleaved over the cells (first one puzzle of every cell, then the
@@ -58,6 +60,7 @@ class Grid:
     index_step: int = 1
     twin: str | None = None
     language: str = ENGLISH
+    steps: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -104,15 +107,25 @@ def language_of(id: str) -> str:
     return ENGLISH if match is None else match[match.lastindex or 0]
 
 
+def asks_steps(id: str) -> bool:
+    """Return whether a puzzle asks for a line a statement, from its id.
+
+    Examples:
+        >>> asks_steps("cogniload-v1-test-s42-steps-d1-N20-rho5-0")
+        True
+    """
+    return bool(_ASKS_STEPS.search(id))
+
+
 def other_language(id: str, language: str) -> str:
-    """Return the id of the same puzzle in another language.
+    """Return the id of the same puzzle in another language, which asks for no lines.
 
     Examples:
         >>> other_language("cogniload-v1-test-s42-d1-N20-rho5-0", "de")
         'cogniload-v1-test-s42-de-d1-N20-rho5-0'
     """
     ours = "" if language == ENGLISH else f"-{language}"
-    return re.sub(r"(-s\d+)(-[a-z]{2,3}(?=-))?(?=-)", rf"\1{ours}", id, count=1)
+    return re.sub(r"(-s\d+)(-(?:steps|[a-z]{2,3})(?=-))?(?=-)", rf"\1{ours}", id, count=1)
 
 
 def change_of(id: str) -> str:
@@ -209,6 +222,7 @@ def whole_table(
     prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
     if selection.language != ENGLISH:
         prefix += f"-{selection.language}"
+    prefix += "-steps" * selection.steps
     suffix = "" if selection.twin is None else f"~{selection.twin}"
     ids = []
     for cell, index in zip(batch.cells, batch.indices, strict=True):

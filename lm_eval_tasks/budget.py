@@ -299,11 +299,14 @@ class SharedBudgetTask(ConfigurableTask):
         if self._reads_prompts:
             self._reads_prompts = _check_prompt_read(self.config.task, share, facts.prompt_tokens)
         counted = replace(facts, response_tokens=self._count(response, share.counted))
-        sample = Sample.from_answer(self._whole(doc, response), doc | counted.columns(share))
-        return sample.record() | {
+        return self.record(self._whole(doc, response), doc | counted.columns(share)) | {
             "backend_prompt_tokens": facts.prompt_tokens,
             "share": [share.prompt_tokens, share.response_limit, share.counted],
         }
+
+    def record(self, response: str, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the disk keeps of a response to a puzzle with its counts."""
+        return Sample.from_answer(response, row).record()
 
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""

@@ -95,7 +95,7 @@ class Evaluation:
                 "gen_kwargs must hold no key or token, since it is written beside each response: "
                 "give it in --model_args or the environment"
             )
-        self._caps()
+        _ = self.caps
 
     def run(self, out: str | Path, *, shard: str = "1/1", anew: bool = False) -> Results:
         """Ask what has no answer in `out` yet, up to a cap; score a whole run, and return it.
@@ -111,9 +111,11 @@ class Evaluation:
         """Return the run's model and what it has answered in `out`; arguments as for `run`."""
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
         until = None if self.until is None else tuple(getattr(self, name) for name in DESIGN)
-        return Asking(self._config(), out, shard, until, self._caps(), anew=anew)
+        return Asking(self._config(), out, shard, until, self.caps, anew=anew)
 
-    def _caps(self) -> Caps:
+    @property
+    def caps(self) -> Caps:
+        """At how many tokens, and at what cost, the run stops."""
         return Caps.of(self.max_tokens_total, self.price, self.max_cost)
 
     def _config(self) -> EvaluatorConfig:

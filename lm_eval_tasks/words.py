@@ -73,6 +73,17 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
     return Evaluation(**recorded | kept)
 
 
+def read_file(file: str) -> Evaluation:
+    """Return whom a file like that of --config says to ask, and when to stop.
+
+    ValueError for a file that chooses tasks or puzzles.
+    """
+    settings = _with_file({"config": file})
+    if chosen := sorted(settings.keys() & _CHOSEN - {"metadata"}):
+        raise ValueError(f"{file} must say whom to ask, not what: got {chosen[0]}")
+    return Evaluation(**{"model": "hf"} | settings)
+
+
 def _parse(others: Sequence[str]) -> dict[str, Any]:
     """Return the settings in words for lm-eval, by name."""
     parser = run_parser("cogniload eval")

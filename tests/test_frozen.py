@@ -35,6 +35,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from real_texts import real_responses
 
 import cogniload_analysis as analysis
 import cogniload_dataset
@@ -263,17 +264,6 @@ def labelled():
         rows = [row for file in chosen["files"] for row in data[file]]
         found[name] = [row for row in rows if where.items() <= (where | row).items()]
     return found
-
-
-def real_responses(labels):
-    """Return the labelled responses of the runs in examples/, with their puzzles."""
-    samples = {}
-    for file in EXAMPLES.rglob("samples_cogniload_worked*.gz"):
-        if "limit_128" not in file.parts:
-            (model,) = (part for part in file.parts if part.startswith(("Qwen", "SmolLM2")))
-            samples |= {(model, sample["doc"]["id"]): sample for sample in load(file)}
-    found = [(samples[label["model"], label["id"]], label) for label in labels]
-    return [sample["doc"] | label | {"response": sample["resps"][0][0]} for sample, label in found]
 
 
 def in_languages(rows):

@@ -43,6 +43,8 @@ class _SharedConfig(vf.TasksetConfig):
     """train, validation or test: no two share any draws."""
     twin: str | None = None
     """The one change that each puzzle has, such as needles or from=50."""
+    steps: bool = False
+    """Whether each puzzle asks for a line a statement, by which its steps are read exactly."""
     k: int | None = Field(None, ge=1)
     """Statements of a turn: with it, each puzzle is a conversation about the whole state."""
     history: str = "own"
@@ -75,6 +77,8 @@ class _SharedConfig(vf.TasksetConfig):
         given["twin"] = conversations.TWIN if self.k else self.twin
         if "tokenizer" in {option.name for option in record.options}:
             given["tokenizer"] = self.tokenizer
+        if self.steps:
+            given["steps"] = True
         given = {name: value for name, value in given.items() if value is not None}
         count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)

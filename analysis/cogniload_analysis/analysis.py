@@ -11,6 +11,7 @@ import pandas as pd
 
 from cogniload_analysis.display.page import Findings
 from cogniload_analysis.frame import Columns, Load, label_models
+from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Benchmark, OutcomeName, Row
 
 
@@ -87,8 +88,8 @@ class Analysis(ABC):
         """
         return pd.DataFrame()
 
-    def find_break(self, response: str, puzzle: Row, row: Any) -> Break | None:
-        """Return where a response with a row of the frame breaks; None where that is unknown."""
+    def find_break(self, text: str, sample: Sample, row: Any) -> Break | None:
+        """Return where the text of a sample with a row of the frame breaks; None where unknown."""
         return None
 
     def find_needles(self, puzzle: str) -> list[tuple[int, int]]:

@@ -104,16 +104,18 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
     )
     cuts: list[tuple[Row, Cut]] = []
     depths: list[float] = []
-    for text, doc in failed:
-        made = benchmarks.of(doc).cut_response(text, doc) if len(depths) < count else []
+    for text, doc, records in failed:
+        cut_at = benchmarks.of(doc).cut_response
+        made = cut_at(text, doc, transcript=records) if len(depths) < count else []
         if made and _leaves_room(doc, made[0]):
             depths.append(made[0].statement / doc["N"])
             greedy = tried[doc["id"]].greedy  # which would draw the step alike
             cuts += [(doc, cut) for cut in made if not (greedy and cut.change == REDRAWN)]
     if not depths:
         raise ValueError(f"{run} holds no failure whose first wrong step can be corrected")
-    for text, doc in solved:
-        made = benchmarks.of(doc).cut_response(text, doc, depths[0]) if depths else []
+    for text, doc, records in solved:
+        cut_at = benchmarks.of(doc).cut_response
+        made = cut_at(text, doc, depths[0], records) if depths else []
         if made and _leaves_room(doc, made[0]):
             depths.pop(0)
             cuts += [(doc, cut) for cut in made]
@@ -129,14 +131,17 @@ def _leaves_room(doc: Row, cut: Cut) -> bool:
     return estimate(doc["puzzle"] + cut.text) <= _ROOM * (doc.get("context_budget") or inf)
 
 
-def _read_texts(tried: Mapping[str, _Tried], ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """Yield responses as their model wrote them, and the puzzles."""
-    found: dict[str, tuple[str, Row]] = {}
+def _read_texts(
+    tried: Mapping[str, _Tried], ids: Sequence[str]
+) -> Iterator[tuple[str, Row, list[Any] | None]]:
+    """Yield responses as their model wrote them, the puzzles, and the records of transcripts."""
+    found: dict[str, tuple[str, Row, list[Any] | None]] = {}
     for file in dict.fromkeys(tried[id].file for id in ids):
         for _, _, sample in read_samples(file):
             if sample.id in ids and tried[sample.id].file == file and not sample.reasoning.hidden:
                 text = spoken(sample.response, sample.reasoning.text)
-                found.setdefault(sample.id, (text, sample.doc))
+                records = sample.transcript["records"] if sample.transcript else None
+                found.setdefault(sample.id, (text, sample.doc, records))
     yield from (found[id] for id in ids if id in found)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from cogniload_gen.answers import inspect_logs
 from cogniload_gen.answers.sample import Sample
+from cogniload_gen.answers.transcripts import with_transcripts
 from cogniload_gen.files import load_json, naming, open_file, read_objects
 
 log = logging.getLogger(__name__)
@@ -49,11 +50,13 @@ def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:
     """Yield the samples of a file's first filter, as lm-eval repeats them for each filter.
 
     A sample comes with its place in words, and with the offset by which `read_lines` finds it: a
-    byte, or in a log its number. A line that stands there again is left out, and a warning counts
-    them. ValueError for a line that is no object of JSON, and for a file without samples.
+    byte, or in a log its number. It has the transcripts of its responses that stand beside it. A
+    line that stands there again is left out, and a warning counts them. ValueError for a line that
+    is no object of JSON, and for a file without samples.
     """
     if inspect_logs.is_log(file):
-        yield from inspect_logs.read_log(file)
+        for where, offset, sample in inspect_logs.read_log(file):
+            yield where, offset, with_transcripts(sample, file.parent)
         return
     first, seen, doubled = None, set(), 0
     of_first, others = set(), set()
@@ -68,7 +71,7 @@ def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:
             doubled += 1
             continue
         seen.add(sample.fingerprint)
-        yield where, offset, sample
+        yield where, offset, with_transcripts(sample, file.parent)
     if not first:
         raise ValueError(f"{file} holds no responses")
     if doubled:
@@ -81,12 +84,14 @@ def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[Sample]:
     """Yield the samples that begin at some bytes of a samples file; rising ones are read fast."""
     file = Path(file)
     if inspect_logs.is_log(file):
-        yield from (sample for *_, sample in inspect_logs.read_log(file, offsets))
+        for *_, sample in inspect_logs.read_log(file, offsets):
+            yield with_transcripts(sample, file.parent)
         return
     with open_file(file) as lines:
         for offset in offsets:
             lines.seek(offset)
-            yield Sample.from_lm_eval(load_json(lines.readline().decode("utf-8-sig")))
+            sample = Sample.from_lm_eval(load_json(lines.readline().decode("utf-8-sig")))
+            yield with_transcripts(sample, file.parent)
 
 
 def read_results(file: Path) -> dict[str, Any]:

@@ -37,13 +37,19 @@ def score_metrics(score: Score, ending: Ending | None) -> dict[str, Any]:
     }
 
 
-def step_metrics(response: str, row: Row, told: Reasoning = NO_REASONING) -> dict[str, Any]:
+def step_metrics(
+    response: str,
+    row: Row,
+    told: Reasoning = NO_REASONING,
+    transcript: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return where a response's reasoning breaks, as a sample holds it under `steps_read`.
 
     `error_none` and `error_` with each kind of a first error are 1 or 0, None if it can't be read:
     as of a reasoning that is hidden, which `reasoning_hidden` then names. For a benchmark whose
     responses nothing reads, there is the reasoning alone. A puzzle that the solver can't read, as
-    one that was published elsewhere, has responses that can't be read either.
+    one that was published elsewhere, has responses that can't be read either. Of a `transcript`,
+    as `Sample` has it, the facts name the reader and count the records.
     """
     benchmark = benchmarks.of(row)
     about: dict[str, Any] = {"reasoning": told.text}
@@ -54,8 +60,12 @@ def step_metrics(response: str, row: Row, told: Reasoning = NO_REASONING) -> dic
     facts: dict[str, Any] = dict.fromkeys(_STEP_FACTS) | {"read": False, "coverage": 0.0}
     with suppress(ValueError):
         if not told.hidden:
-            steps = benchmarks.read_steps(response, row, told.text)
+            records = transcript["records"] if transcript else None
+            steps = benchmarks.read_steps(response, row, told.text, records)
             facts = {name: getattr(steps, name) for name in _STEP_FACTS}
+            if transcript:
+                counts = {name: getattr(steps, name) for name in ("records", "dropped")}
+                facts |= {"reader": transcript["reader"]} | counts
     first = str(facts["error"] or "none")
     kinds = ("none", *benchmark.step_errors)
     flags = {f"error_{kind}": int(kind == first) if facts["read"] else None for kind in kinds}

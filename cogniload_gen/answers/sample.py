@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from math import isnan
 from reprlib import repr as brief
-from typing import Any
+from typing import Any, TypedDict
 
 from cogniload_gen import benchmarks
 from cogniload_gen.answers.endings import Ending, ending_of, kind_of
@@ -25,6 +26,7 @@ from cogniload_gen.answers.reasoning import (
     of_message,
     split,
     text_of,
+    whole,
 )
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.budget import Share
@@ -66,6 +68,14 @@ class ResponseFacts:
 
 
 NO_FACTS = ResponseFacts()
+
+
+class Transcript(TypedDict):
+    """What a reader model wrote down of a response: its name, its instructions, its records."""
+
+    reader: str
+    version: int
+    records: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +266,22 @@ class Sample:
         text = join(self.response, held if isinstance(held, str) else None)
         return Reasoning(text, hidden if isinstance(hidden, str) else None)
 
+    @property
+    def text(self) -> str:
+        """What is read for steps: the reasoning, then the response."""
+        return whole(self.response, self.reasoning.text)
+
+    @cached_property
+    def text_hash(self) -> str:
+        """What tells the texts of responses to a puzzle apart."""
+        return sha256(self.text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+    @property
+    def transcript(self) -> Transcript | None:
+        """What a reader model wrote down of the text; None where none did."""
+        made: Any = members(self.held, "transcripts")
+        return made.get(self.text_hash) if made else None
+
     # --- How it was asked ------------------------------------------------------------------------
 
     @cached_property
@@ -378,10 +404,19 @@ class Sample:
             return None
         return as_text(members(self.held, "answer_read").get("value"))
 
-    @property
+    @cached_property
     def steps(self) -> dict[str, Any]:
-        """Where the reasoning breaks, as `read_steps` found it; empty where nothing read it."""
-        return members(self.held, "steps_read")
+        """Where the reasoning breaks: by its transcript, else as rules found it when it was scored.
+
+        Empty where nothing read it.
+        """
+        if self.transcript is None:
+            return members(self.held, "steps_read")
+        return members(self._step_metrics, "steps_read")
+
+    @property
+    def _step_metrics(self) -> dict[str, Any]:
+        return step_metrics(self.response, self.doc, self.reasoning, self.transcript)
 
     # --- Scored again ----------------------------------------------------------------------------
 
@@ -396,7 +431,7 @@ class Sample:
         """What is to be recorded, by the rules of today: score, ending, steps and tokens."""
         ending = Sample({**self.held, "outcome": self.score.outcome.value}).ending
         metrics = score_metrics(self.score, ending)
-        metrics |= step_metrics(self.response, self.doc, self.reasoning)
+        metrics |= self._step_metrics
         return metrics | split_failure(self.doc, metrics["acc"]) | _known_counts(self.held, *COUNTS)
 
     def rescored(self) -> "Sample":

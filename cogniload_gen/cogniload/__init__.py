@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, StepsRead, Turn
 from cogniload_gen.cogniload import knobs as loads
-from cogniload_gen.cogniload.ontology import STATE
+from cogniload_gen.cogniload.ontology import STATE, WORDS
 from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
 from cogniload_gen.cogniload.score import Outcome, score_row, score_state
 from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
-from cogniload_gen.grid import ENGLISH, Grid, Source
+from cogniload_gen.grid import ENGLISH, Grid, Source, asks_steps
+from cogniload_gen.transcripts import write_prompts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +25,7 @@ class CogniLoad(Benchmark):
     dataset = "cogniload"
     cell = loads.Cell
     knobs = loads.KNOBS
-    changes = (loads.TWIN, loads.LANGUAGE)
+    changes = (loads.TWIN, loads.LANGUAGE, loads.STEPS)
     options = (loads.TRACE, loads.TRACES)
     version = loads.GENERATOR_VERSION
     about = files(__package__) / "data"
@@ -42,8 +43,11 @@ class CogniLoad(Benchmark):
         ValueError as for every benchmark.
         """
         selection = super().select(**parameters)
-        if selection.twin == "question=state" and selection.language != ENGLISH:
-            raise ValueError(f"twin question=state is for language en, got {selection.language}")
+        if selection.language != ENGLISH and (
+            selection.twin == "question=state" or selection.steps
+        ):
+            what = "steps" if selection.steps else "twin question=state"
+            raise ValueError(f"{what} is for language en, got {selection.language}")
         return selection
 
     def twin_range(self, change: str, cells: tuple[loads.Cell, ...]) -> tuple[int, int]:
@@ -89,17 +93,36 @@ class CogniLoad(Benchmark):
             return score_state(response, row, **counts)
         return score_row(response, row, **counts)
 
-    def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
-        """Return where the reasoning breaks; a `margin` from 0.5 on replaces the usual one, 2.5."""
-        from cogniload_gen.cogniload.steps.first_error import MARGIN, read_steps
+    def read_steps(self, response: str, row: Row, transcript: object = None) -> StepsRead:
+        """Return where the reasoning breaks: by a transcript, the lines asked for, or rules."""
+        from cogniload_gen.cogniload.steps.first_error import read_steps
+        from cogniload_gen.cogniload.steps.judge import judge_transcript, read_lines
 
-        return read_steps(response, row, margin=MARGIN if margin is None else margin)
+        if transcript is None and asks_steps(str(row.get("id"))):
+            transcript = read_lines(response) or None
+        if transcript is not None:
+            return judge_transcript(transcript, response, row)
+        return read_steps(response, row)
 
-    def cut_response(self, text: str, row: Row, depth: float | None = None) -> list[Cut]:
+    def ask_reader(self, text: str, row: Row) -> list[str]:
+        """Return the prompts by which a model transcribes a response."""
+        solution = solve_steps(row["puzzle"])
+        nouns = ", ".join(
+            WORDS[name]["noun"] if name in WORDS else name
+            for name in solution.states[0][solution.poi]
+        )
+        facts = {"person": solution.poi, "properties": nouns, "puzzle": row["puzzle"]}
+        return write_prompts("cogniload", text, **facts)
+
+    def cut_response(
+        self, text: str, row: Row, depth: float | None = None, transcript: object = None
+    ) -> list[Cut]:
         """Return a response cut at its first wrong step, or one with a planted error."""
         from cogniload_gen.cogniload.repair import cut_at_error, plant_error
 
-        return cut_at_error(text, row) if depth is None else plant_error(text, row, depth)
+        if depth is None:
+            return cut_at_error(text, row, transcript)
+        return plant_error(text, row, depth, transcript)
 
     def reward_answer(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the answer; of a whole state, the share that is right."""
@@ -122,6 +145,7 @@ def generate_puzzles(
     first_index: int = 0,
     twin: str | None = None,
     language: str = ENGLISH,
+    steps: bool = False,
 ) -> "pa.Table":
     """Return CogniLoad puzzles as a table, a pure function of the arguments (sections 2.1 and 2.2).
 
@@ -131,7 +155,8 @@ def generate_puzzles(
     "train", "validation" or "test"; no two splits, seeds or cells share any draws. `trace` adds the
     columns of `TRACE_SCHEMA`: domains, initial state, statements and the PoI's states. `twin`
     changes one thing in every puzzle, such as "needles" or "from=50" (docs/twins.md). `language` is
-    one of LANGUAGES: the same puzzles in other words.
+    one of LANGUAGES: the same puzzles in other words. `steps` has them ask for a line a statement,
+    which is read exactly (docs/steps.md).
 
     Raises ValueError naming the parameter, what it got and what it takes.
 

@@ -39,6 +39,7 @@ TWIN = knob(
     ),
 )
 LANGUAGE = Knob("language", "language", "the language of the text", ENGLISH, choices=LANGUAGES)
+STEPS = knob("steps", default=False)
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
 TRACES = Knob(
     "traces",

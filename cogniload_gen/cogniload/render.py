@@ -91,7 +91,9 @@ def phrases(language: str = ENGLISH) -> _Phrases:
     asking.append(compiled(templates["state_question"]))
     questions = [template.render(name=name) for template in asking for name in PEOPLE]
     kinds = {
-        "instruction": [templates["instruction"]],
+        "instruction": [
+            templates["instruction"] + asked for asked in ("", templates.get("steps", ""))
+        ],
         "line break": ["\n"],
         "name": [f"\n{person[0]}{name}{person[1]}" for name in PEOPLE],
         "reminder": [f"{templates['reminder']}{person[0]}{name}{person[1]}" for name in PEOPLE],
@@ -151,7 +153,8 @@ def _introductions(puzzles: Puzzles, wording: _Phrases) -> tuple[np.ndarray, np.
     value = value_numbers(puzzles)[puzzles.initial_state, category, np.arange(count)]
     value = arrange(value, puzzles.state_place, axis=0)
     ids = np.empty((count, n * (1 + d) + 2), np.int64)
-    ids[:, 0], ids[:, -1] = wording.first["instruction"], wording.first["line break"]
+    ids[:, 0] = wording.first["instruction"] + puzzles.layout.steps
+    ids[:, -1] = wording.first["line break"]
     sentences = ids[:, 1:-1].reshape(count, n, 1 + d)  # the same memory
     sentences[..., 0] = wording.first["name"] + puzzles.people.T.astype(np.int64)
     sentences[..., 1:] = states(value.T, wording)

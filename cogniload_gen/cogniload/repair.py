@@ -14,6 +14,7 @@ from cogniload_gen.claims import Told
 from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import Solution, State, solve_steps
 from cogniload_gen.cogniload.steps.first_error import Steps, read_steps
+from cogniload_gen.cogniload.steps.judge import judge_transcript
 from cogniload_gen.cogniload.steps.planted import clauses
 from cogniload_gen.grid import ENGLISH
 
@@ -26,13 +27,13 @@ LABEL = r"[^\w\n]*(?:[^\W\d_]+[^\w\n]*){{0,3}}{}\b"
 _ARTICLES = ("a", "an")
 
 
-def cut_at_error(text: str, row: Mapping) -> list[Cut]:
+def cut_at_error(text: str, row: Mapping, transcript: object = None) -> list[Cut]:
     """Return a response cut at its first wrong step: kept, corrected, and before it.
 
     Empty where it has no first error, or one that can't be corrected by other values. `row` is as
     for `read_steps`, and `text` may hold its reasoning.
     """
-    steps = _read(text, row)
+    steps = _read(text, row, transcript)
     if (t := steps.first_error) is None:
         return []
     truth = _truth(solve_steps(row["puzzle"]), t)
@@ -52,21 +53,21 @@ def cut_at_error(text: str, row: Mapping) -> list[Cut]:
     for place, name in reversed(places):  # so that the places before it stay
         if place < stop:
             corrected = _replace(corrected, place, told[name], name, truth[name])
-    again = _read(corrected, row).first_error
+    again = _read(corrected, row, transcript).first_error
     if again is not None and again <= t:
         return []
     parts = {KEPT: text[:stop], CORRECTED: corrected, REDRAWN: text[:begin]}
     return [Cut(t, change, part) for change, part in parts.items()]
 
 
-def plant_error(text: str, row: Mapping, depth: float) -> list[Cut]:
+def plant_error(text: str, row: Mapping, depth: float, transcript: object = None) -> list[Cut]:
     """Return a response without an error cut at a step: kept, and with one wrong value.
 
     The statement is the one nearest to `depth`, a share of all, whose value the text gives. The
     wrong value is the one before, as if the statement were missed, if it changed; else another that
     the puzzle names. Empty where the response has an error or is not read, or no step will do.
     """
-    steps, solution = _read(text, row), solve_steps(row["puzzle"])
+    steps, solution = _read(text, row, transcript), solve_steps(row["puzzle"])
     if not steps.read or steps.error:
         return []
     N = len(solution.statements)
@@ -80,7 +81,7 @@ def plant_error(text: str, row: Mapping, depth: float) -> list[Cut]:
                 continue
             stop = _end_of_sentence(text, told[name].end)
             planted = _replace(text[:stop], told[name].start, told[name], name, wrong)
-            if _read(planted, row).first_error in (t, None):
+            if _read(planted, row, transcript).first_error in (t, None):
                 return [Cut(t, KEPT, text[:stop]), Cut(t, PLANTED, planted)]
     return []
 
@@ -89,8 +90,10 @@ def _truth(solution: Solution, t: int) -> State:
     return solution.states[t][solution.poi]
 
 
-def _read(text: str, row: Mapping) -> Steps:
-    """Return what the reader finds in a text, in which the marks of reasoning are blank.
+def _read(text: str, row: Mapping, transcript: object) -> Steps:
+    """Return what is found in a text, in which the marks of reasoning are blank.
+
+    A transcript is of the text before it was changed: what it quotes of the change is not there.
 
     Nothing of puzzles in other languages than English, whose words change with their values.
     """
@@ -98,7 +101,7 @@ def _read(text: str, row: Mapping) -> Steps:
         return Steps()
     for mark in (OPEN, CLOSE):
         text = mark.sub(lambda found: "\n" * len(found[0]), text)
-    return read_steps(text, row)
+    return read_steps(text, row) if transcript is None else judge_transcript(transcript, text, row)
 
 
 def _end_of_sentence(text: str, place: int) -> int:

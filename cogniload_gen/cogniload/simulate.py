@@ -81,13 +81,14 @@ class _Layout:
 
     After every `reminder` statements stands the PoI's state (0: nowhere), `question_first` puts the
     question before the statements, `whole_state` asks for all of the PoI's attributes, and
-    `language` is that of the text.
+    `language` is that of the text; with `steps` it asks for a line a statement.
     """
 
     reminder: int = 0
     question_first: bool = False
     whole_state: bool = False
     language: str = ENGLISH
+    steps: bool = False
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
     puzzles: dict[int, Puzzles] = {}
     for level, row in rows.items():
         made = simulate(batch.keys[row], level, N[row], needles[row])
-        puzzles[level] = lay_out(made, language=selection.language)
+        puzzles[level] = lay_out(made, language=selection.language, steps=selection.steps)
         if selection.twin is not None:
             puzzles[level] = make_twins(puzzles[level], selection.twin, batch.keys[row])
             N[row] = np.diff(puzzles[level].first_statement)

@@ -11,6 +11,7 @@ from cogniload_gen.factor import solve as factor_solve
 from cogniload_gen.factor.rewards import step_reward
 from cogniload_gen.factor.score import FactorOutcome, score_row
 from cogniload_gen.grid import Grid, Source
+from cogniload_gen.transcripts import write_prompts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,18 +37,27 @@ class _Factor(Benchmark):
         """Return whether a row is of the suite."""
         return bool(row.get("suite") == self.suite)
 
-    def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
-        """Return the first wrong variable; ValueError for a `margin`, which it does not have.
+    def read_steps(self, response: str, row: Row, transcript: object = None) -> StepsRead:
+        """Return the first wrong variable.
 
-        And for a row whose retrieved prompt lacks a needed statement: no step can be judged by it.
+        ValueError for a row whose retrieved prompt lacks a needed statement: no step can be judged
+        by it.
         """
         from cogniload_gen.factor.reading.steps import read_factor_steps
+        from cogniload_gen.factor.reading.transcript import judge_transcript
 
-        if margin is not None:
-            raise ValueError(f"margin is not for {self.title}, got {margin}")
         if row.get("found") != row.get("needed"):
             raise ValueError("the retrieved prompt must hold every statement that the answer needs")
+        if transcript is not None:
+            return judge_transcript(transcript, response, row)
         return read_factor_steps(response, row)
+
+    def ask_reader(self, text: str, row: Row) -> list[str]:
+        """Return the prompts by which a model transcribes a response."""
+        from cogniload_gen.factor.reading.steps import problem_of
+
+        names = ", ".join(sorted(problem_of(row).names))
+        return write_prompts("factor", text, names=names, question=str(row.get("question") or ""))
 
 
 class Symbolic(_Factor):

@@ -17,11 +17,13 @@ from eval_command import (
     killed_in_write,
     processes_start_at_once,  # noqa: F401 (every test's fixture)
     start,
+    url_of,
 )
 from harness import lm_eval_random_state  # noqa: F401 (every test's fixture)
 from inspect_run import evaluate, output
 from lxml import html
-from planted_model import Model, is_wrong
+from planted_model import Model, Puzzle, is_wrong, states_of
+from planted_reader import Reader
 from planted_server import Face, serving
 from stored import read_lines, write_lines
 from test_planted import ask
@@ -300,3 +302,52 @@ def test_the_log_of_inspect_and_lm_evals_samples_say_the_same(chain):
     assert accuracy == pytest.approx(float(ours["accuracy"]))
     assert accuracy == pytest.approx(chain.results("run")["acc,none"])
     assert "can't be told apart" in chain.do("compare", "ours=run", "theirs=logs")[0]
+
+
+@pytest.mark.parametrize(
+    ("chain", "make"), [("right", arguments), ("unseeded", completions)], indirect=["chain"]
+)
+def test_eval_score_reader_report_repair(chain, make):
+    """A model transcribes, code judges; nothing is asked twice, and the pages say who read."""
+    chain.server.model = Model((("each", 1),), LIMIT)
+    chain.server.model.calibrate()
+    chain.do(*chain.eval("run", make=make))
+    ((file, samples),) = ((f, read_lines(f)) for f in Path("run").glob("*/samples_*.jsonl"))
+    wrong = [sample for sample in samples if not sample["acc"]]
+    with serving(chain.face, Reader()) as server:
+        given = {"model": "scribe", "base_url": url_of(server), "num_concurrent": 8}
+        asked = {"model": "local-chat-completions", "model_args": given, "price": "1,2"}
+        asked |= {"apply_chat_template": True, "max_tokens_total": 9000}
+        score = ["score", "run", "--steps", "--reader", "reader.yaml"]
+        Path("reader.yaml").write_text(json.dumps(asked), "utf-8")
+        if chain.face.usage:
+            chain.do(*score, "--failures", code=4)
+        Path("reader.yaml").write_text(json.dumps(asked | {"max_tokens_total": None}), "utf-8")
+        chain.do(*score, "--failures")
+        assert len({each.prompt for each in server.answered}) == len(wrong)
+        out, _ = chain.do(*score)
+        before = len(server.answered)
+        assert chain.do(*score)[0].splitlines()[1:] == out.splitlines()[1:]
+        prompts = [each.prompt for each in server.answered]
+        assert len(prompts) == len({*prompts}) == before == len(samples)
+    told = read_lines(file.parent / "transcripts.jsonl")
+    assert {line["reader"] for line in told} == {"scribe"}
+    firsts = Counter(first_error(sample) for sample in samples)
+    counted = re.findall(r"^(\w+) +(\d+) ", out, re.MULTILINE)
+    assert sum(int(count) for kind, count in counted if kind == "none") == firsts[None]
+    chain.do("report", "run", "--out", "report")
+    page = html.parse("report/report.html").getroot().text_content()
+    assert f"{len(samples)} as scribe transcribed them" in page
+    (step,) = {*re.findall(r"“[\w ]+” .*? errors", chain.do("report", "run", "--out", "again")[0])}
+    assert f"of {len(samples) - firsts[None]} errors" in step
+    begun = ["--gen_kwargs", json.dumps(WARM | {"continue_final_message": True})]
+    repaired, _ = chain.do("why", "run", "--repair", *begun[: 2 * (make is arguments)])
+    assert "solves" in repaired
+
+
+def first_error(sample):
+    """The first line of a response that gives the PoI another state than it has."""
+    puzzle = Puzzle(sample["doc"]["puzzle"])
+    lines = re.findall(r"^(\d+)\. (.*)$", sample["resps"][0][0], re.MULTILINE)
+    wrong = (int(t) for t, line in lines if dict(states_of(line)) != puzzle.states[int(t)])
+    return next(wrong, None)

@@ -9,7 +9,7 @@ from command_line import run_python
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.first_error import MARGIN, read_steps
+from cogniload_gen.cogniload.steps.first_error import read_steps
 from cogniload_gen.cogniload.steps.planted import STYLES, trace_key, write_trace
 
 PUZZLES = generate_puzzles([1, 2, 3, 5], [4, 8, 15], [25, 50, 75], 12, split="train").to_pylist()
@@ -53,20 +53,21 @@ def test_the_shape_is_processbenchs(traces):
         assert (trace.label == -1) == (trace.error is None)
 
 
-def count_readings(rows, margin):
+def count_readings(rows):
     """How many traces with planted errors are read as planned, passed over and read otherwise."""
     counts = Counter()
     for row in rows:
         trace = write_trace(row["puzzle"], trace_key(row["id"]))
-        steps = read_steps(trace.response, row, margin=margin)
+        steps = read_steps(trace.response, row)
         as_planned = (steps.first_error, steps.error) == (trace.first_error, trace.error)
         counts[as_planned if steps.read else None] += 1
     return counts
 
 
 def test_the_reader_reads_what_was_planned():
-    assert count_readings(PUZZLES, 0.5)[True] >= 0.99 * len(PUZZLES)
-    assert not count_readings(PUZZLES, MARGIN)[False]
+    counts = count_readings(PUZZLES)
+    assert counts[True] >= 0.97 * len(PUZZLES)
+    assert not counts[False]
 
 
 @pytest.mark.slow
@@ -74,10 +75,10 @@ def test_the_reader_reads_ten_thousand_as_planned():
     rows = generate_puzzles(
         [1, 2, 3, 4, 5], [4, 6, 10, 15, 20], [25, 50, 75, 90], 100, split="train", seed=7
     ).to_pylist()
-    counts = count_readings(rows, 0.5)
+    counts = count_readings(rows)
     assert counts.total() == 10_000
-    assert counts[True] >= 9_980
-    assert counts[False] <= 2  # docs/steps.md has this figure
+    assert counts[True] >= 9_840
+    assert not counts[False]
 
 
 def test_a_trace_is_a_function_of_its_puzzle_and_key():

@@ -5,13 +5,13 @@ So traces whose first error is about another person decide nothing, and count fo
 """
 
 import pytest
+from real_texts import real_responses
 from source_tree import ROOT
 from statsmodels.stats.proportion import proportion_confint
 from stored import read_lines, stored
 
-from cogniload_gen import generate_puzzles, score
+from cogniload_gen import generate_puzzles, read_steps, score
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.first_error import read_steps
 from cogniload_gen.grid import language_of
 
 PAGE = (ROOT / "docs/steps.md").read_text("utf-8")
@@ -45,7 +45,7 @@ def expected(row):
     return {None} if low is None else {*range(low, high + 1)}, KINDS[kind]
 
 
-def agreement(rows):
+def agreement(rows, *, by_rules):
     """Counts: traces, claimed, right place, right kind, clean ones claimed, and accused."""
     counts = [0] * 6
     for row in rows:
@@ -53,7 +53,8 @@ def agreement(rows):
         if right is None:
             continue
         places, kinds = right
-        steps = read_steps(row["response"], row)
+        transcript = None if by_rules else row["records"]
+        steps = read_steps(row["response"], row, transcript=transcript)
         clean = kinds == {None}
         outcome = (True, True, steps.first_error in places, steps.error in kinds, clean,
                    clean and steps.error is not None)  # fmt: skip
@@ -62,33 +63,28 @@ def agreement(rows):
     return tuple(counts)
 
 
-BEFORE = ("steps_sealed", "steps_open", "steps_later_open")
-"""Sets that have no row on the page."""
+MADE = read_lines(stored(__file__, "transcripts.jsonl.gz"))
+"""Transcripts of the held-out texts, by readers that saw neither labels nor rules."""
 
 
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        ("steps_sealed", (16, 4, 4, 4, 2, 0)),
-        ("steps_open", (22, 7, 7, 7, 3, 0)),
-        ("steps_later_sealed", (48, 17, 17, 17, 3, 0)),
-        ("steps_third", (64, 27, 27, 26, 10, 0)),
-        ("steps_fourth", (64, 19, 19, 17, 5, 0)),
-        ("steps_layouts", (72, 19, 19, 18, 7, 0)),
-        ("steps_monologues", (40, 12, 12, 12, 5, 0)),
-        ("steps_later_open", (48, 17, 17, 16, 5, 0)),
-    ],
-)
-def test_the_docs_figures_on_held_out_traces(name, counts):
+def texts_of(name):
     rows = read_lines(stored(__file__, f"{name}.jsonl"))
-    assert agreement(rows) == counts
-    assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
-    readable = [row for row in rows if not row.get("unreadable")]
-    traces, claimed, first, kind, clean, accused = agreement(readable)
-    cells = [f"{traces}", *(f"{n} ({n / of:.0%}, {interval(n, of)})" for n, of in (
-        (claimed, traces), (first, claimed), (kind, claimed)))]  # fmt: skip
-    cells.append(f"{accused} of {clean} ({interval(accused, clean)})")
-    assert name in BEFORE or f"| {' | '.join(cells)} |".replace("%", " %") in PAGE
+    return real_responses(rows) if name == "steps_real" else rows
+
+
+@pytest.mark.parametrize("name", sorted({made["set"] for made in MADE}))
+def test_the_docs_figures_on_held_out_texts(name):
+    texts, made = texts_of(name), {}
+    for each in (each for each in MADE if each["set"] == name):
+        row = texts[each["row"]] | {"records": each["records"]}
+        if not row.get("unreadable"):
+            made.setdefault(each["reader"], []).append(row)
+    assert not any(read_steps(r["response"], r).read for r in texts if r.get("unreadable"))
+    for reader, rows in [("rules", made["strong"]), *made.items()]:
+        traces, claimed, first, _, clean, accused = agreement(rows, by_rules=reader == "rules")
+        cells = [reader, f"{claimed} of {traces}", f"{first} ({first / claimed:.0%}, "
+                 f"{interval(first, claimed)})", f"{accused} of {clean}"]  # fmt: skip
+        assert f"| {' | '.join(cells)} |".replace("%", " %") in PAGE, cells
 
 
 def interval(count, of):

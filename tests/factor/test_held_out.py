@@ -9,6 +9,7 @@ are hard: written to mislead a reader.
 import pytest
 from stored import read_lines, stored
 
+from cogniload_gen import read_steps
 from cogniload_gen.factor.reading.steps import read_factor_steps
 from cogniload_gen.factor.score import score_row
 
@@ -60,3 +61,13 @@ def test_first_errors_are_those_of_a_reader(half):
     assert not [steps for steps in clean if steps.error]
     assert len(claimed) >= {"open": 18, "sealed": 20, "later": 31, "third": 32, "fourth": 26}[half]
     assert len(claimed) - len(right) <= (half in {"sealed", "fourth"})
+
+
+def test_transcripts_find_each_first_error():
+    """By a reader that saw neither the labels nor the problems: docs/factor.md has the figure."""
+    made = read_lines(stored(__file__, "transcripts.jsonl.gz"))
+    for row, records in ((HELD_OUT[each["row"]], each["records"]) for each in made):
+        steps = read_steps(row["response"], row, transcript=records)
+        assert steps.read
+        assert steps.first_error == row["first_error"]
+    assert len(made) == 80

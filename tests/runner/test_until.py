@@ -124,7 +124,7 @@ def metadata(dataset="cogniload", **parameters):
     (["--d", "3..1"], "d must be the least and the most d, from 1 to 12, such as 1..3; got [3, 1]"),
     (["--at", "d=1;rho=50"], "at must be loads such as d=1,rho=50, got 'd=1;rho=50'"),
     (["--at", "N=20"], "a load of at must be one of d, rho, got 'N'"),
-    (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),
+    (metadata(d=3), "takes seed, context_budget, twin, language, steps; got 'd'"),
     (metadata(context_budget=2048), "do not fit"),
 ])  # fmt: skip
 def test_refusals(server, tmp_path, others, message):

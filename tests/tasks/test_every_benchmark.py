@@ -34,6 +34,7 @@ def test_every_task_has_the_version_of_the_generator():
     versions = {"symbolic": SYMBOLIC_VERSION, "realistic": REALISTIC_VERSION}
     others = {
         "cogniload_axes",
+        "cogniload_transcripts",
         "factor_realistic_retrieval",
     }  # of puzzles that they tell themselves
     tasks = [name for name in manager().all_subtasks if name not in others]

@@ -9,18 +9,17 @@ import pandas as pd
 from cogniload_analysis.analysis import Break
 from cogniload_analysis.frame import Columns, column, read_count
 from cogniload_gen.answers import Sample
-from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.first_error import Steps
-from cogniload_gen.files import MALFORMED
+from cogniload_gen.files import MALFORMED, show_controls
 
 STATEMENT = re.compile(r"^[ \t]*\d{1,9}[.):] .*", re.MULTILINE)
 """A line of a puzzle that is a statement."""
 
 
-def _read_reading(sample: Sample) -> tuple[bool, float, str, bool, float]:
+def _read_reading(sample: Sample) -> tuple[bool, float, str, bool, float, str]:
     """Return what a sample holds under `steps_read`: the values of READING.
 
     Without it, or with an error that `read_steps` does not know, the response counts as not read.
@@ -30,10 +29,11 @@ def _read_reading(sample: Sample) -> tuple[bool, float, str, bool, float]:
     covered = float(coverage) if isinstance(coverage, int | float) else math.nan
     N = read_count(sample.doc, "N")
     within = first is None or (isinstance(first, int) and 0 <= first <= N)
+    reader = show_controls(str(held.get("reader") or ""))
     if held.get("read") is not True or not within or error not in (None, *ERRORS):
-        return False, math.nan, "", False, covered
+        return False, math.nan, "", False, covered, reader
     at = math.nan if first is None else float(first)
-    return True, at, error or "", bool(held.get("recovered")), covered
+    return True, at, error or "", bool(held.get("recovered")), covered, reader
 
 
 READING = Columns(
@@ -43,24 +43,26 @@ READING = Columns(
         "error": pd.CategoricalDtype(["", *ERRORS]),
         "recovered": bool,
         "coverage": "float64",
+        "reader": "category",
     },
     _read_reading,
 )
-"""The columns of where the reasoning breaks."""
+"""The columns of where the reasoning breaks; `reader` is the model that transcribed it, or ""."""
 
 
 ANSWER = column("answer", object, lambda sample: sample.answer)
 """The column of a frame from which majorities are counted."""
 
 
-def find_break(response: str, puzzle: Row, row: Any) -> Break | None:
-    """Return where a response breaks, as the rules read it now.
+def find_break(text: str, sample: Sample, row: Any) -> Break | None:
+    """Return where a response breaks, by its transcript or as the rules read it now.
 
     None where it doesn't, and where it can't be read.
     """
+    made = sample.transcript
     try:
-        steps = read_steps(response, puzzle)
-        solution = solve_steps(puzzle["puzzle"])
+        steps = read_steps(text, sample.doc, transcript=made["records"] if made else None)
+        solution = solve_steps(sample.doc["puzzle"])
     except MALFORMED:  # a puzzle made elsewhere
         return None
     if not isinstance(steps, Steps) or steps.error is None:

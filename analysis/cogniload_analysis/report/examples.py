@@ -69,7 +69,7 @@ def describe_response(row: Any, analysis: Analysis) -> Example:
     puzzle = texts.pop("puzzle")
     scored = _score_again(sample, row.outcome)
     texts["why"] = scored.explanation if scored else ""
-    broken = None if told.hidden else analysis.find_break(text, sample.doc, row)
+    broken = None if told.hidden else analysis.find_break(text, sample, row)
     start = len(text) - len(apart.response)
     shift, (first, last) = start - apart.start, (scored and scored.evidence) or (0, 0)
     marks = [("step", _find_step(text, broken)), ("evidence", (first + shift, last + shift))]

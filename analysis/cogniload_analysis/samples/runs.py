@@ -20,7 +20,7 @@ from cogniload_gen.answers import inspect_logs
 from cogniload_gen.answers.files import read_results, split_name
 from cogniload_gen.answers.sample import LIMITS, as_count, members
 from cogniload_gen.files import read_words, show_controls
-from cogniload_gen.grid import language_of
+from cogniload_gen.grid import asks_steps, language_of
 from cogniload_gen.never_written import without_keys
 
 # A load with more levels is shown by its two ends.
@@ -279,6 +279,7 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     hashed = pd.util.hash_pandas_object(distinct.drop_duplicates(), index=False).sum()
     return {
         "language": f"language {' and '.join(sorted({language_of(id) for id in ids.unique()}))}",
+        "format": "a line a statement" if any(map(asks_steps, ids.unique())) else "",
         **{name: f"{name} {join_levels(held)}" for name, held in levels.items()},
         "count": f"{count:,} puzzle" + "s" * (count != 1),
         "hash": f"puzzles {int(hashed) % 16**6:06x}",

@@ -103,7 +103,7 @@ class Steps(StepsRead):
     `recovered_at` (both None without an error); `corrections` are the places in the text where
     something is taken back; `decided` are the statements that the text decides and `coverage` their
     share. Where `read` is False, nothing is claimed: all else is empty but `decided` and
-    `coverage`. `margin` is how clear the first error is (S9). Where there is a first error, `taken`
+    `coverage`. Where there is a first error, `taken`
     is what the response takes the PoI's state to be after it, and `place` where in the text it
     shows: at its first wrong value, else where the text says whether the statement applies, else
     where it begins to speak of it; None if it never does.
@@ -113,16 +113,15 @@ class Steps(StepsRead):
     recovered_at: int | None = None
     corrections: tuple[int, ...] = ()
     decided: tuple[int, ...] = ()
-    margin: float = 0.0
     taken: dict[str, str] = field(default_factory=dict)
     place: int | None = None
 
 
-def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
+def read_steps(response: str, row: Mapping) -> Steps:
     """Return the states of a CogniLoad puzzle as a response gives them; see the module's rules.
 
-    `row` needs the column `puzzle`, the puzzle's text. A smaller `margin` (0.5 and more) claims
-    more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
+    `row` needs the column `puzzle`, the puzzle's text. Raises ValueError if the row has no text
+    that is a puzzle.
     """
     lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"], language_of_row(row))
     if len(response) > LONGEST or ODD.search(response):
@@ -132,7 +131,7 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
         return Steps()
     reader = Reader(lexicon)
     blocks = story.sort_blocks(reader.read(words), lexicon.solution)
-    return Steps() if reader.odd else judge(blocks, reader.answer, lexicon, margin)
+    return Steps() if reader.odd else judge(blocks, reader.answer, lexicon)
 
 
 @lru_cache(maxsize=128)  # a group's responses come together
@@ -146,7 +145,7 @@ def lexicon_of(puzzle: str, language: str = ENGLISH) -> Lexicon:
     return Lexicon(solution, language)
 
 
-def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon, needed: float) -> Steps:
+def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon) -> Steps:
     """Return what the blocks and the answer of a response say of the puzzle's states."""
     poi, category, place = lexicon.solution.poi, lexicon.solution.category, lexicon.place
     facts = [story.weigh(some, poi) for some in blocks.statements]
@@ -175,7 +174,7 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon, needed: fl
     cost = path[first].cost if regular and first is not None else best.cost
     plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
     plain = plain and any([*(fact.after for fact in facts), answer if error is None else None])
-    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= _DEAREST
+    clear = margin >= (STOP_MARGIN if error == "stopped" else MARGIN) and cost <= _DEAREST
     thin = error not in (None, "answer", "stopped") and coverage < _LEAST_COVERAGE
     tail = [name for block in blocks.statements[last] for name in block.named]
     recap = error == "drifted" and first == last and tail.count(poi) > 2
@@ -183,7 +182,7 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon, needed: fl
     torn = twice and (first != 0 or not beside)
     unclear = thin or torn or recap or (error == "stopped" and goes_on)
     if not (plain and clear) or unclear:
-        return Steps(decided=decided, coverage=coverage, margin=margin)
+        return Steps(decided=decided, coverage=coverage)
     broken: dict[str, Any] = {"recovered": False} if error else {}
     corrections = {place for fact in facts for place in fact.corrections}
     if first is not None:
@@ -203,7 +202,7 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon, needed: fl
     }
     return Steps(
         told, first_error=first, error=error, corrections=tuple(sorted(corrections)),
-        decided=decided, coverage=coverage, margin=margin, read=True, **broken,
+        decided=decided, coverage=coverage, read=True, **broken,
     )  # fmt: skip
 
 

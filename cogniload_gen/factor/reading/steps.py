@@ -103,7 +103,7 @@ class Problem:
     spellings: dict[str, int]
 
 
-class _Equation(NamedTuple):
+class Equation(NamedTuple):
     """What a response sets a variable equal to: a value, and how it is computed, if it says so.
 
     `referred` is what a part that names variables comes to by the puzzle's values, None if no part
@@ -177,12 +177,30 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     `row` needs the columns suite, puzzle and answer, target in the symbolic suite, and question in
     the realistic one. Raises ValueError if the row lacks one, or holds no puzzle.
     """
-    columns = check_texts(row, ("puzzle", "suite", "answer"))
-    problem = _problem_of(columns["puzzle"], columns["suite"])
+    problem = problem_of(row)
     if len(response) > LONGEST or estimate(response) > MOST_WORDS:
         return FactorSteps()
     text = plain(response, problem)
-    equations = _read_equations(text, problem)
+    return find_error(read_equations(text, problem), problem, response, row, text)
+
+
+def problem_of(row: Mapping) -> Problem:
+    """Return the relations of a row's puzzle; ValueError as for `read_factor_steps`."""
+    columns = check_texts(row, ("puzzle", "suite", "answer"))
+    return _problem_of(columns["puzzle"], columns["suite"])
+
+
+def find_error(
+    equations: list[tuple[int, Equation]],
+    problem: Problem,
+    response: str,
+    row: Mapping,
+    text: str = "",
+) -> FactorSteps:
+    """Return where the values that a response gives to variables break (T3 to T6).
+
+    The `text` in which rules read the equations may say more of the variables than these do.
+    """
     told = [(i, equation) for i, equation in equations if equation.value is not None]
     last, first = dict(told), {i: equation.start for i, equation in reversed(told)}
     doubtful = {i for i, equation in told if equation.value == problem.values[i]}
@@ -193,7 +211,7 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     if coverage < _READ_SHARE or (sources and sources[0][1] in doubtful):
         return FactorSteps(coverage=coverage)
     right = score_row(response, row).outcome.correct
-    unclear = unread(text, equations, last)
+    unclear = unread(text, equations, last) if text else set[int]()
     known = {i for i, value in enumerate(problem.values) if right and value == row.get("target")}
     resolved = closure({*last, *known}, problem)
     missing = [i for i in range(len(problem.names)) if i not in resolved]
@@ -233,7 +251,7 @@ def depends(i: int, some: set[int], problem: Problem) -> bool:
 
 
 def unread(
-    text: str, equations: list[tuple[int, _Equation]], last: Mapping[int, _Equation]
+    text: str, equations: list[tuple[int, Equation]], last: Mapping[int, Equation]
 ) -> set[int]:
     """The variables with no value that a sentence names beside a number, in no equation (T6)."""
     ends = [0, *(equation.stop for _, equation in equations)]
@@ -247,7 +265,7 @@ def unread(
     return names - last.keys()
 
 
-def is_alone(text: str, equation: _Equation) -> bool:
+def is_alone(text: str, equation: Equation) -> bool:
     """Whether nothing but an equation stands in its sentence, as far as one is long."""
     before = patterns.part_end.split(text[max(equation.start - 200, 0) : equation.start])[-1]
     after = patterns.part_end.split(text[equation.stop : equation.stop + 200])[0]
@@ -255,7 +273,7 @@ def is_alone(text: str, equation: _Equation) -> bool:
 
 
 def kind_of(
-    i: int, equations: list[_Equation], value: int | None, problem: Problem, text: str
+    i: int, equations: list[Equation], value: int | None, problem: Problem, text: str
 ) -> str | None:
     """How a variable's value came to be wrong (T5); None if the text may say more of it."""
     if not problem.terms[i]:
@@ -268,7 +286,8 @@ def kind_of(
     if named:
         return "reference" if sums and value in sums and right not in sums else "arithmetic"
     if not sums:
-        return "invented" if all(is_alone(text, e) for e in equations if e.value == value) else None
+        beside = text and not all(is_alone(text, e) for e in equations if e.value == value)
+        return None if beside else "invented"
     return "reference" if right not in sums else "arithmetic"
 
 
@@ -304,9 +323,9 @@ def plain(response: str, problem: Problem) -> str:
     return re.sub(r",(?![0-9]{3})", "\n", text)
 
 
-def _read_equations(text: str, problem: Problem) -> list[tuple[int, _Equation]]:
+def read_equations(text: str, problem: Problem) -> list[tuple[int, Equation]]:
     """The equations of a plain text by the number of their variable, in order (T2)."""
-    equations: list[tuple[int, _Equation]] = []
+    equations: list[tuple[int, Equation]] = []
     known = {chr(_SPOT + i): value for i, value in enumerate(problem.values)}
     aliases: dict[str, str] = {}
     definitions = deque(
@@ -340,7 +359,7 @@ def _read_equations(text: str, problem: Problem) -> list[tuple[int, _Equation]]:
                 sums.append(total)
         if aliases.get(operands[1].text, operands[1].text) == name and len(operands) == 2:
             continue  # "let d = South Zoo's Fox"
-        equation = _Equation(value, referred, sums, start, stop)
+        equation = Equation(value, referred, sums, start, stop)
         for spot in (name, *(one.text for one in listed)):
             if 0 <= (number := ord(spot[0]) - _SPOT) < len(problem.names):
                 equations.append((number, equation))

@@ -49,6 +49,7 @@ def breaks_section(
         if hidden := (rows["reasoning_hidden"] != "").sum():
             why = " or ".join(sorted({*rows["reasoning_hidden"]} - {""}))
             share += f" ({hidden:,} have a reasoning that is hidden: {why})"
+        share += _say_readers(read)
         content: list[Content] = [f"{share}: these are too few to say where the reasoning breaks."]
         if rows["coverage"].isna().all():
             content = [say("no_reading")]
@@ -66,6 +67,14 @@ def breaks_section(
         parts.append(table("kinds", every, {"kind": say_kind}))
     heading, folded = "Where it breaks", len(names) > _MANY_MODELS
     return Section(heading, parts, "where-it-breaks", folded, heading), sentences
+
+
+def _say_readers(read: pd.DataFrame) -> str:
+    """Say which models transcribed responses, and what the rules read; "" if these read all."""
+    counts = read["reader"].astype(object).value_counts()
+    said = [f"{count:,} as {name} transcribed them" for name, count in counts.items() if name]
+    rules = [f"{counts['']:,} by rules"] if said and "" in counts else []
+    return f" ({', '.join([*said, *rules])})" if said else ""
 
 
 def _kind_table(read: pd.DataFrame) -> pd.DataFrame:
