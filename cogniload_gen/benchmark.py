@@ -7,11 +7,12 @@ to know which there are. Listing them imports no engine, and neither numpy nor p
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from itertools import product
+from numbers import Integral, Real
 from reprlib import repr as brief
 from tomllib import loads
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
@@ -22,7 +23,6 @@ from cogniload_gen.checks import (
     check_flag,
     check_integer,
     check_known,
-    check_numbers,
 )
 from cogniload_gen.files import read_words
 from cogniload_gen.grid import (
@@ -69,16 +69,35 @@ class Knob:
     levels: tuple[Any, ...] = ()
 
     def check(self, values: Any) -> tuple[Any, ...]:
-        """Return the values of a grid's knob as a tuple; ValueError for what it does not take."""
+        """Return the values of a grid's knob as a tuple; ValueError for what it does not take.
+
+        Examples:
+            >>> Knob("rho", "number", "needles in percent", high=100).check([25, 50])
+            (25.0, 50.0)
+        """
         if self.kind == "choice":
             return check_choices(self.name, values, self.choices)
-        integer = self.kind == "integer"
-        numbers = check_numbers(
-            self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
-        )
-        if not integer and max(numbers) < 1:
-            log.warning("%s is a percentage: %g is less than 1 %%", self.name, max(numbers))
-        return numbers
+        low, high, integer = self.low, self.high, self.kind == "integer"
+        kind: Any = Integral if integer else Real
+        convert: type[int] | type[float] = int if integer else float
+        limits = f"a number above {low} and up to {high}"
+        if integer:
+            limits = f"an integer in {low}..{high}"
+        single = isinstance(values, str | bytes | dict) or not isinstance(values, Iterable)
+        kept: list[Any] = []
+        for number in (values,) if single else values:  # the first wrong one ends it
+            right = isinstance(number, kind) and not isinstance(number, bool)
+            right = right and low <= number <= high and (integer or convert(number) != low)
+            if not right and not (isinstance(number, str) and number in self.choices):
+                takes = ", ".join([*self.choices, f"{limits} or a sequence of such"])
+                raise ValueError(f"{self.name} must be {takes}, got {brief(number)}")
+            kept.append(convert(number) if right else number)
+        if not kept or len(set(kept)) < len(kept):
+            what = "at least one value and none twice"
+            raise ValueError(f"{self.name} must hold {what}, got {brief(values)}")
+        if not integer and max(kept) < 1:
+            log.warning("%s is a percentage: %g is less than 1 %%", self.name, max(kept))
+        return tuple(kept)
 
     def check_one(self, value: Any) -> Any:
         """Return the value of a setting, a flag or a language; ValueError for another."""

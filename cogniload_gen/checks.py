@@ -9,39 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from math import inf
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
-
-
-def check_numbers(
-    name: str, value: Any, *, integer: bool, low: int, high: int, words: Sequence[str] = ()
-) -> tuple[Any, ...]:
-    """Return `value`, a number or a sequence of different numbers, as a tuple.
-
-    Integers run from `low` to `high`, real numbers from above `low` to `high`. One of `words` may
-    stand in the place of a number.
-
-    Examples:
-        >>> check_numbers("rho", [25, 50], integer=False, low=0, high=100)
-        (25.0, 50.0)
-    """
-    single = isinstance(value, str | bytes | dict) or not isinstance(value, Iterable)
-    kind: Any = Integral if integer else Real
-    convert: type[int] | type[float] = int if integer else float
-    limits = f"an integer in {low}..{high}" if integer else f"a number above {low} and up to {high}"
-    allowed = ", ".join([*words, limits])
-    kept: list[Any] = []
-    for number in (value,) if single else value:  # the first wrong one ends it
-        right = isinstance(number, kind) and not isinstance(number, bool)
-        right = right and low <= number <= high and (integer or convert(number) != low)
-        if not right and not (isinstance(number, str) and number in words):
-            raise ValueError(f"{name} must be {allowed} or a sequence of such, got {brief(number)}")
-        kept.append(convert(number) if right else number)
-    if not kept or len(set(kept)) < len(kept):
-        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(value)}")
-    return tuple(kept)
 
 
 def check_integer(name: str, value: Any, *, low: int, high: int) -> int:
