@@ -346,18 +346,20 @@ class Benchmark(ABC):
         """Return a trainer's reward for the steps of a response, 0 to 1."""
         return self.reward_answer(response, row)
 
-    def cells(self, **values: Any) -> tuple[Cell, ...]:
+    def cells(self, values: Mapping[str, Any]) -> tuple[Cell, ...]:
         """Return the checked cells of the knobs' values by name: by default their product."""
         checked = [knob.check(values[knob.name]) for knob in self.knobs]
         return tuple(self.cell(*combination) for combination in product(*checked))
 
-    def check_twin(self, twin: Any, cells: tuple[Cell, ...]) -> None:
-        """Raise ValueError for a change that the puzzles of some cells can't have."""
+    def check_grid(self, grid: Grid) -> None:
+        """Raise ValueError for a grid whose puzzles there can't be: by default, for its twin."""
+        if (twin := grid.twin) is None:
+            return
         forms = {form.rstrip("HKT"): form for form in self.changes[0].choices}
         change, number = split_twin(str(twin))
         form = forms.get(f"{change}=")
         if form and twin == f"{change}={number}":
-            low, high = self.twin_range(change, cells)
+            low, high = self.twin_range(change, grid.cells)
             check_integer(f"the number of the twin {change}", number, low=low, high=high)
         elif twin not in forms or forms[twin] != twin:
             raise ValueError(f"twin must be one of {self.changes[0].allowed}, got {brief(twin)}")
@@ -426,13 +428,14 @@ class Benchmark(ABC):
         if isinstance(split, str) and split in self.own_splits:
             return replace(self.select_split(split, **parameters), options=options)
         values |= parameters
-        cells = self.cells(**{knob.name: values[knob.name] for knob in self.knobs})
+        cells = self.cells(values)
         own: dict[str, Any] = {"split": check_choice("split", split, SPLITS)}
         for knob in (*settings(self.num_puzzles), *self.changes[1:]):
             own[knob.name] = knob.check_one(values[knob.name])
-        if (twin := values.get("twin")) is not None:
-            self.check_twin(twin, cells)
-        return Grid(self.name, self.version, cells, twin=twin, options=options, **own)
+        twin = values.get("twin")
+        grid = Grid(self.name, self.version, cells, twin=twin, options=options, **own)
+        self.check_grid(grid)
+        return grid
 
     def puzzles(self, **parameters: Any) -> Source:
         """Return the puzzles of some parameters; ValueError as for `select` and `source`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, StepsRead, Turn
 from cogniload_gen.cogniload import knobs as loads
@@ -37,18 +37,12 @@ class CogniLoad(Benchmark):
     solve = staticmethod(solve)
     reward_steps = staticmethod(step_reward)
 
-    def select(self, **parameters: Any) -> Grid:
-        """Return the puzzles of some knobs and settings; whole states are scored in English alone.
-
-        ValueError as for every benchmark.
-        """
-        selection = super().select(**parameters)
-        if selection.language != ENGLISH and (
-            selection.twin == "question=state" or selection.steps
-        ):
-            what = "steps" if selection.steps else "twin question=state"
-            raise ValueError(f"{what} is for language en, got {selection.language}")
-        return selection
+    def check_grid(self, grid: Grid) -> None:
+        """Raise ValueError for a wrong twin; states and lines are read in English alone."""
+        super().check_grid(grid)
+        if grid.language != ENGLISH and (grid.twin == "question=state" or grid.steps):
+            what = "steps" if grid.steps else "twin question=state"
+            raise ValueError(f"{what} is for language en, got {grid.language}")
 
     def twin_range(self, change: str, cells: tuple[loads.Cell, ...]) -> tuple[int, int]:
         """Return the range of a change's number: after statement T or K, some have another."""

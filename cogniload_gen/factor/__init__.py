@@ -1,6 +1,6 @@
 """FACTOR: variables that define each other, within text of any length, in two suites."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -77,13 +77,12 @@ class Symbolic(_Factor):
     baselines = factor_baselines.SYMBOLIC_BASELINES
     solve = staticmethod(factor_solve.solve_symbolic)
 
-    def cells(self, **values: Any) -> tuple[factor_knobs.SymbolicCell, ...]:
-        """Return the product of the knobs' values; ValueError for more roots than variables."""
-        cells: tuple[factor_knobs.SymbolicCell, ...] = super().cells(**values)
-        for cell in cells:
+    def check_grid(self, grid: Grid) -> None:
+        """Raise ValueError for a wrong twin, and for more roots than variables."""
+        super().check_grid(grid)
+        for cell in grid.cells:
             if isinstance(cell.roots, int) and cell.roots > cell.N:
                 raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
-        return cells
 
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
@@ -118,9 +117,9 @@ class Realistic(_Factor):
     baselines = factor_baselines.REALISTIC_BASELINES
     solve = staticmethod(factor_solve.solve_realistic)
 
-    def cells(self, **values: Any) -> tuple[factor_knobs.RealisticCell, ...]:
+    def cells(self, values: Mapping[str, Any]) -> tuple[factor_knobs.RealisticCell, ...]:
         """Return the product of the knobs' values; without context, there is no noise."""
-        return factor_knobs.realistic_cells(**values)
+        return factor_knobs.realistic_cells(values["op"], values["context"], values["noise"])
 
     def source(self, grid: Grid) -> Source:
         """Return the puzzles of a grid; `tokenizer` sizes the noise."""
