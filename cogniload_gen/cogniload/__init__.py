@@ -161,4 +161,7 @@ def generate_puzzles(
         >>> table["answer"].to_pylist()
         ['purple', 'pink', 'egg', 'egg']
     """
-    return BENCHMARK.puzzles(**locals()).table()
+    draws = {"num_puzzles": num_puzzles, "seed": seed, "split": split, "first_index": first_index}
+    changes = {"twin": twin, "language": language, "steps": steps}
+    grid = BENCHMARK.select(d=d, N=N, rho=rho, trace=trace, **draws, **changes)
+    return BENCHMARK.source(grid).table()

@@ -171,4 +171,7 @@ def generate_factor(
         >>> print(row["question"], row["answer"])
         How many Tortoise does Rowan Garden have? 43
     """
-    return FACTOR.puzzles(**locals()).table()
+    knobs = {"N": N, "op": op, "context": context, "roots": roots, "noise": noise}
+    draws = {"num_puzzles": num_puzzles, "seed": seed, "split": split, "first_index": first_index}
+    puzzles = FACTOR.puzzles(suite=suite, tokenizer=tokenizer, twin=twin, **knobs, **draws)
+    return puzzles.table()
