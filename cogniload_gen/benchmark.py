@@ -346,28 +346,6 @@ class Benchmark(ABC):
         """Return a trainer's reward for the steps of a response, 0 to 1."""
         return self.reward_answer(response, row)
 
-    def cells(self, values: Mapping[str, Any]) -> tuple[Cell, ...]:
-        """Return the checked cells of the knobs' values by name: by default their product."""
-        checked = [knob.check(values[knob.name]) for knob in self.knobs]
-        return tuple(self.cell(*combination) for combination in product(*checked))
-
-    def check_grid(self, grid: Grid) -> None:
-        """Raise ValueError for a grid whose puzzles there can't be: by default, for its twin."""
-        if (twin := grid.twin) is None:
-            return
-        forms = {form.rstrip("HKT"): form for form in self.changes[0].choices}
-        change, number = split_twin(str(twin))
-        form = forms.get(f"{change}=")
-        if form and twin == f"{change}={number}":
-            low, high = self.twin_range(change, grid.cells)
-            check_integer(f"the number of the twin {change}", number, low=low, high=high)
-        elif twin not in forms or forms[twin] != twin:
-            raise ValueError(f"twin must be one of {self.changes[0].allowed}, got {brief(twin)}")
-
-    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
-        """Return the least and the greatest number that a change may have in some cells."""
-        return 0, MAX_PUZZLES
-
     def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
         """Return the changes that distinguish the causes of a puzzle's failure.
 
@@ -436,6 +414,28 @@ class Benchmark(ABC):
         grid = Grid(self.name, self.version, cells, twin=twin, options=options, **own)
         self.check_grid(grid)
         return grid
+
+    def cells(self, values: Mapping[str, Any]) -> tuple[Cell, ...]:
+        """Return the checked cells of the knobs' values by name: by default their product."""
+        checked = [knob.check(values[knob.name]) for knob in self.knobs]
+        return tuple(self.cell(*combination) for combination in product(*checked))
+
+    def check_grid(self, grid: Grid) -> None:
+        """Raise ValueError for a grid whose puzzles there can't be: by default, for its twin."""
+        if (twin := grid.twin) is None:
+            return
+        forms = {form.rstrip("HKT"): form for form in self.changes[0].choices}
+        change, number = split_twin(str(twin))
+        form = forms.get(f"{change}=")
+        if form and twin == f"{change}={number}":
+            low, high = self.twin_range(change, grid.cells)
+            check_integer(f"the number of the twin {change}", number, low=low, high=high)
+        elif twin not in forms or forms[twin] != twin:
+            raise ValueError(f"twin must be one of {self.changes[0].allowed}, got {brief(twin)}")
+
+    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
+        """Return the least and the greatest number that a change may have in some cells."""
+        return 0, MAX_PUZZLES
 
     def puzzles(self, **parameters: Any) -> Source:
         """Return the puzzles of some parameters; ValueError as for `select` and `source`."""
