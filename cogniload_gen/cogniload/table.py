@@ -14,8 +14,8 @@ from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE
 from cogniload_gen.cogniload.render import arrange, phrases, question_numbers, render, value_numbers
 from cogniload_gen.cogniload.simulate import Puzzles, simulate
 from cogniload_gen.cogniload.traces import with_traces
-from cogniload_gen.cogniload.twins import lay_out, make_twins, most_statements
-from cogniload_gen.grid import Batch, Grid, Source, whole_table
+from cogniload_gen.cogniload.twins import lay_out, make_twins
+from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.text import arrow, lists, offsets
 
 _text, _texts = pa.string(), pa.list_(pa.string())
@@ -61,14 +61,16 @@ def cogniload_source(selection: Grid, *, trace: bool = False, traces: Any = None
 
     ValueError if `trace` is not True or False, or `traces` not None, True ("chat") or a form.
     """
-    if traces not in (None, False):
-        form = check_choice("traces", "chat" if traces is True else traces, TRACES.choices)
-        return with_traces(cogniload_source(selection, trace=trace), form)
     schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if check_flag("trace", trace) else SCHEMA
-    lengths = [most_statements(cell, selection.twin) for cell in selection.cells]
-    most = BATCH_STATEMENTS * len(lengths) // sum(lengths)
-    make = partial(_batch_tables, selection, schema)
-    return Source(selection, schema, make, max(1, min(BATCH_PUZZLES, most)))
+    change, number = split_twin(selection.twin or "")
+    hay = number if change == "hay" else 0  # of the twins, this one alone may be longer
+    lengths = [max(cell.N, cell.needles + hay) for cell in selection.cells]
+    size = max(1, min(BATCH_PUZZLES, BATCH_STATEMENTS * len(lengths) // sum(lengths)))
+    source = Source(selection, schema, partial(_batch_tables, selection, schema), size)
+    if traces in (None, False):
+        return source
+    form = check_choice("traces", "chat" if traces is True else traces, TRACES.choices)
+    return with_traces(source, form)
 
 
 def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[pa.Table]:

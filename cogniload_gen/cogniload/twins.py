@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.cogniload.ontology import PEOPLE
 from cogniload_gen.cogniload.simulate import Puzzles, Statements, draw_statements
 from cogniload_gen.cogniload.validate import apply, fields, pack, states, unpack
@@ -25,12 +24,6 @@ _NAMES_DRAW, _HAY_DRAW = 6, 7
 
 ATTEMPTS = 50
 """Attempts at a hay that applies to someone: where all but the PoI are like the PoI, none does."""
-
-
-def most_statements(cell: Cell, twin: str | None) -> int:
-    """Return how many statements a puzzle has, with or without its twin, whichever has more."""
-    change, number = split_twin(twin or "")
-    return max(cell.N, cell.needles + number) if change == "hay" else cell.N
 
 
 def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
