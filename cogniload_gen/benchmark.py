@@ -513,12 +513,7 @@ class Dataset:
                 raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
         return benchmark, chosen
 
-    def select(self, **parameters: Any) -> Grid:
-        """Return the grid of some parameters; ValueError as for `choose` and its benchmark's."""
-        benchmark, own = self.choose(parameters)
-        return benchmark.select(**own)
-
     def puzzles(self, **parameters: Any) -> Source:
-        """Return the puzzles of some parameters; ValueError as `select` and their `source`."""
+        """Return the puzzles of some parameters; ValueError as for `choose` and its benchmark's."""
         benchmark, own = self.choose(parameters)
         return benchmark.puzzles(**own)

@@ -114,7 +114,8 @@ def configuration_of(dataset: str, **parameters: Any) -> Configuration:
         'cogniload-v1-d1-N20_50-rho25-num_puzzles10-seed42'
     """
     known = benchmarks.datasets()
-    grid = known[check_choice("dataset", dataset, tuple(known))].select(**parameters)
+    benchmark, own = known[check_choice("dataset", dataset, tuple(known))].choose(parameters)
+    grid = benchmark.select(**own)
     for name, value in grid.options.items():
         if not isinstance(value, bool | str | None):
             raise ValueError(f"{name} of what is published must have a name, got {brief(value)}")
