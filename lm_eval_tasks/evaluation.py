@@ -1,20 +1,46 @@
-"""`Evaluation`: what is asked of which model. The Python door of `cogniload eval`."""
+"""`Evaluation`: what is asked of which model. The Python door of `cogniload eval`.
 
+lm-eval keeps all answers in memory until the last one is there. Here its model is wrapped: what is
+answered is appended to a file as it comes, and is not asked for again (`answers_file.py`). So the
+same command goes on after a kill, and shards need nothing of each other. With `--until` a design
+asks batch after batch (`until.py`). When all answers are there, `runner.py` scores them.
+"""
+
+import logging
 import os
+import sys
+import time
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.models.api_models import TemplateAPI
+from tqdm import tqdm
 
-from cogniload_gen.checks import check_shard
+from cogniload_gen.checks import check_path, check_shard
+from cogniload_gen.files import naming
 from cogniload_gen.never_written import without_keys
-from lm_eval_tasks.runner import Asking, Results, evaluate
-from lm_eval_tasks.spending_caps import Caps
+from lm_eval_tasks import server
+from lm_eval_tasks.answers_file import Answered, AnsweringModel, Answers, Unanswered, held
+from lm_eval_tasks.budget import SharedBudgetTask, context_budget
+from lm_eval_tasks.responses import keep_facts
+from lm_eval_tasks.resume import Run
+from lm_eval_tasks.runner import Results, run_lm_eval, score
+from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, Caps
 from lm_eval_tasks.status import each_warning_once
+from lm_eval_tasks.until import Search
+
+log = logging.getLogger(__name__)
 
 DESIGN = "until", "budget", "N", "at", "d"
 """What a design is to find out; all but the first need it."""
@@ -104,22 +130,208 @@ class Evaluation:
         alone. With `anew`, the answers that are there are put aside. ValueError or OSError, in a
         line, for what can't be evaluated, and for a folder that was begun with something else.
         """
-        with each_warning_once():
-            return evaluate(self.asking(Path(out), check_shard(shard), anew=anew))
-
-    def asking(self, out: Path, shard: tuple[int, int] = (1, 1), *, anew: bool = False) -> Asking:
-        """Return the run's model and what it has answered in `out`; arguments as for `run`."""
-        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
-        until = None if self.until is None else tuple(getattr(self, name) for name in DESIGN)
-        return Asking(self._config(), out, shard, until, self.caps, anew=anew)
+        folder, (index, shards) = Path(out), check_shard(shard)
+        with each_warning_once(), Asking(self, folder, (index, shards), anew=anew) as asking:
+            if cap := asking.ask_all():
+                return Results(folder, stopped=cap, next=HIGHER_CAP)
+            lines = asking.search.summary() if asking.search else []
+            if shards == 1:
+                done = score(asking.run, asking.config, asking.loaded, asking.answers, folder)
+                return replace(done, lines=[*lines, *done.lines])
+            left = max(asking.run.total - len(asking.answers.documents), 0)
+            said = f"shard {index}/{shards} is done; {left:,} puzzles are left to others"
+            merge = f"cogniload eval --merge {folder}" + ", when all are done" * (left > 0)
+            return Results(folder, lines=[*lines, said], next=merge)
 
     @property
     def caps(self) -> Caps:
         """At how many tokens, and at what cost, the run stops."""
         return Caps.of(self.max_tokens_total, self.price, self.max_cost)
 
-    def _config(self) -> EvaluatorConfig:
-        """Return lm-eval's configuration, as lm-eval checks and completes it."""
-        ours = {*DESIGN, *CAPS}
-        given = {name: value for name, value in asdict(self).items() if name not in ours}
-        return EvaluatorConfig.from_cli(Namespace(**given))
+
+class Asking:
+    """A run's model, which is loaded when there is something to ask, and its answers in a folder.
+
+    `shard` is the I-th of N. With `anew`, the answers that are there are put aside.
+    """
+
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        folder: Path,
+        shard: tuple[int, int] = (1, 1),
+        *,
+        anew: bool = False,
+    ) -> None:
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
+        self.folder, self.shard, self._caps = folder, shard, evaluation.caps
+        given = asdict(evaluation)
+        until = [given.pop(name) for name in DESIGN]
+        settings = {name: value for name, value in given.items() if name not in CAPS}
+        config = self.config = EvaluatorConfig.from_cli(Namespace(**settings))
+        self.search = Search.begin(config, until, shard) if evaluation.until is not None else None
+        self.run = Run.of(config, self.search.until if self.search else None)
+        self.loaded = self.run.load_tasks(config.include_path, config.model_args, self.search)
+        self.tasks = self.loaded["tasks"]
+        file = folder / "state" / f"answers-{shard[0]}.jsonl"
+        self.answers = Answers([folder])
+        self._locks, self._holds = ExitStack(), False
+        # what was refused before its first answer binds nobody; another shard may still be loading
+        if (self.answers or shard[1] > 1) and (begun := Run.read(folder)):
+            begun.refuse_another(folder, self.run)
+            self.run.model, self.run.about = begun.model, begun.about
+        if anew and file.exists():
+            self._hold()
+            begins = self.run.about["anew"] = self.run.about.get("anew", 0) + 1
+            self.run.model = {}  # another one may have its name now
+            self.run.write(folder)
+            file.rename(file.with_name(f"{file.name}.before-{begins}"))
+            self.answers = Answers([folder])
+        if self.answers:
+            print(
+                f"continuing: {len(self.answers):,} answers are there, of a run that was begun "
+                f"{self.run.began:%Y-%m-%d %H:%M} UTC; --anew asks the model again",
+                file=sys.stderr,
+            )
+        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
+        self.model.run_seed = self.run.seed
+        self.left, self.screen = 0, sys.stderr
+        self.bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> "Asking":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._locks.close()
+
+    def _hold(self) -> None:
+        """Hold the answers file as long as this lives, and read what others have written."""
+        if not self._holds:
+            self._locks.enter_context(held(self.folder / "state", self.shard[0]))
+            self._holds = True
+            self.answers.catch_up()
+
+    def ask_all(self) -> str:
+        """Ask for all that has no answer yet; return which cap ended it, "" for none.
+
+        No model is loaded where all answers are on the disk.
+        """
+        try:
+            if self.search:
+                self.search.ask_all(self)
+                return ""
+            if len(self.answers.documents) >= self.run.total // self.shard[1]:
+                with suppress(Unanswered):
+                    self._evaluate_shard(AnsweringModel(self.answers, {}))
+                    return ""
+            self.ask()
+        except CapReached as reached:
+            return str(reached)
+        return ""
+
+    def ask(self, *, check: bool = False) -> None:
+        """Ask for the answers of this shard's documents; nothing is asked twice.
+
+        With `check`, have each budget refuse what does not fit, and ask nothing. CapReached where a
+        cap ends it.
+        """
+        self._hold()
+        self._stop_at_cap()
+        self.run.about.pop("stopped", None)
+        self.model.inner = self.model.inner or self._load_model()
+        self.model.only_check, self.left = check, 0
+        try:
+            self._evaluate_shard(self.model)
+        finally:
+            if self.bar is not None:
+                self.bar.close()
+                self.bar = None
+        if self.left:
+            self._stop_at_cap()
+
+    def _evaluate_shard(self, model: AnsweringModel) -> None:
+        """Have lm-eval evaluate this shard's documents, until all of them are answered."""
+        (index, shards), config, tasks = self.shard, asdict(self.config), self.tasks
+        if shards > 1:
+            samples = self.run.shard(tasks, index, shards)
+            config |= {"limit": None, "samples": samples}
+            tasks = {name: task for name, task in tasks.items() if samples[name]}
+        model.end_after = {_kind_of(task) for task in tasks.values()}
+        if tasks:  # more shards than documents leave some with nothing
+            with suppress(Answered):
+                run_lm_eval(model, config, self.loaded | {"tasks": tasks})
+
+    def _load_model(self) -> LM:
+        """Return the model, in lm-eval's backend; run.json is written with what is known of it.
+
+        ValueError if it can't be loaded, or is not the one that the folder was begun with.
+        """
+        config = self.config
+        _warn_of_thinking(config)
+        server.check_arguments(config)
+        for name in ("pretrained", "tokenizer", "peft"):
+            check_path(name, config.model_args.get(name))
+        sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}
+        with naming(config.model, Exception):  # every backend fails in its own way
+            model = get_model(config.model).create_from_arg_obj(config.model_args, sizes)
+        if model.world_size > 1:
+            raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
+        keep_facts(model)
+        server.fill_every_slot(model, lambda: self._cap() is not None, self.model.give_up)
+        served = server.check_server(model, context_budget(self.tasks))
+        facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
+        facts |= {"root": served.get("root")}
+        if config.apply_chat_template:
+            facts["chat_template"] = model.chat_template(config.apply_chat_template)
+        self.run.learn(self.folder, facts)
+        if not self.run.about:
+            in_process = type(model).__module__ == "lm_eval.models.vllm_causallms"
+            engine = version("vllm") if in_process else served.get("version")
+            self.run.about = {"date": time.time(), "vllm_version": engine}
+        self.run.write(self.folder)
+        return model
+
+    def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
+        """Return what the task says of an answer, if it is one of ours."""
+        task = self.tasks[str(request.task_name)]
+        return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
+
+    def _watch(self, done: int, total: int) -> None:
+        """Show how far the run is; CapReached where a cap ends it."""
+        if self.bar is None:  # before anything is asked
+            seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
+            pace = partial(tqdm, unit=" puzzles", smoothing=0, mininterval=seconds)
+            self.bar = pace(total=total, initial=done, file=self.screen)
+        if self.answers.scored:
+            accuracy = self.answers.correct / self.answers.scored
+            self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
+        self.bar.update(done - self.bar.n)
+        self.left = total - done
+        if self.left and not isinstance(self.model.inner, TemplateAPI):  # which stops by itself
+            self._stop_at_cap()
+
+    def _cap(self) -> str | None:
+        return self._caps.reached(self.answers.tokens, self.answers.uncounted)
+
+    def _stop_at_cap(self) -> None:
+        if reached := self._cap():
+            self.run.about["stopped"] = reached
+            self.run.write(self.folder)
+            raise CapReached(reached)
+
+
+def _warn_of_thinking(config: EvaluatorConfig) -> None:
+    """Warn of an `enable_thinking` that lm-eval 0.4.13 overwrites in its vLLM model."""
+    given = config.model_args or {}
+    nested = given.get("chat_template_args")
+    asked = nested.get("enable_thinking") if isinstance(nested, dict) else None
+    if config.model == "vllm" and asked not in (None, given.get("enable_thinking")):
+        plain = f"enable_thinking={asked}{',think_end_token=</think>' * bool(asked)}"
+        says = "lm-eval's vLLM model ignores enable_thinking in chat_template_args"
+        log.warning("%s: give %s in --model_args itself", says, plain)
+
+
+def _kind_of(task: Any) -> str:
+    """Return the method of lm-eval's models that a task's requests are for."""
+    kind = str(task.get_config("output_type"))
+    return "loglikelihood" if kind == "multiple_choice" else kind

@@ -1,53 +1,32 @@
-"""`cogniload eval`: every answer is asked for once, and lm-eval scores what is on the disk.
+"""What lm-eval makes of the answers on the disk: their scores, and its result files.
 
-lm-eval keeps all answers in memory until the last one is there. Here its model is wrapped: what is
-answered is appended to a file as it comes, and is not asked for again (`answers_file.py`). So the
-same command goes on after a kill, and shards need nothing of each other. When all answers are
-there, lm-eval scores them without the model, and its result files are written; `--merge` does that
-alone. With `--until` a design asks batch after batch (`until.py`).
+When all answers are there, lm-eval scores them without the model; `--merge` does that alone.
 """
 
 import json
-import logging
 import os
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, redirect_stderr, suppress
+from contextlib import redirect_stderr
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import lm_eval
-from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
-from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.models.api_models import TemplateAPI
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, hash_string, make_table, sanitize_list
-from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.checks import check_path
-from cogniload_gen.files import naming, one_line, whole_file
+from cogniload_gen.files import one_line, whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
-from lm_eval_tasks.answers_file import Answered, AnsweringModel, Answers, Unanswered, held
-from lm_eval_tasks.budget import SharedBudgetTask, context_budget
+from lm_eval_tasks.answers_file import AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.lm_eval_private import answering_by
-from lm_eval_tasks.load_tasks import load_tasks
 from lm_eval_tasks.request_seeds import Key
-from lm_eval_tasks.responses import keep_facts
 from lm_eval_tasks.resume import WHAT, Run
-from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, Caps
 from lm_eval_tasks.tasks import refuse_files
-from lm_eval_tasks.until import Search
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -71,210 +50,7 @@ class Results:
     next: str = ""
 
 
-def evaluate(asking: "Asking") -> Results:
-    """Ask what has no answer yet, up to a cap; score a whole run and write its results."""
-    search, (index, shards), lines = asking.search, asking.shard, list[str]()
-    with asking:
-        try:
-            if search:
-                search.ask_all(asking)
-            elif not asking.is_answered():
-                asking.ask()
-        except CapReached as reached:
-            return Results(asking.folder, stopped=str(reached), next=HIGHER_CAP)
-        if search:
-            lines = search.summary()
-        if shards == 1:
-            done = score(asking.run, asking.config, asking.loaded, asking.answers, asking.folder)
-            return replace(done, lines=[*lines, *done.lines])
-        left = max(asking.run.total - len(asking.answers.documents), 0)
-        said = f"shard {index}/{shards} is done; {left:,} puzzles are left to others"
-        merge = f"cogniload eval --merge {asking.folder}" + ", when all are done" * (left > 0)
-        return Results(asking.folder, lines=[*lines, said], next=merge)
-
-
-# --- ask ------------------------------------------------------------------------------------------
-
-
-class Asking:
-    """A run's model, which is loaded when there is something to ask, and its answers in a folder.
-
-    `until` are a design's settings, as given, and `shard` is the I-th of N. With `anew`, the
-    answers that are there are put aside.
-    """
-
-    def __init__(
-        self,
-        config: EvaluatorConfig,
-        folder: Path,
-        shard: tuple[int, int],
-        until: Sequence[Any] | None,
-        caps: Caps,
-        *,
-        anew: bool = False,
-    ) -> None:
-        self.config, self.folder, self.shard, self._caps = config, folder, shard, caps
-        self.search = None if until is None else Search.begin(config, until, shard)
-        self.run = Run.of(config, self.search.until if self.search else None)
-        self.loaded = load_tasks(self.run, config.include_path, config.model_args, self.search)
-        self.tasks = self.loaded["tasks"]
-        file = folder / "state" / f"answers-{shard[0]}.jsonl"
-        self.answers = Answers([folder])
-        self._locks, self._holds = ExitStack(), False
-        # what was refused before its first answer binds nobody; another shard may still be loading
-        if (self.answers or shard[1] > 1) and (begun := Run.read(folder)):
-            begun.refuse_another(folder, self.run)
-            self.run.model, self.run.about = begun.model, begun.about
-        if anew and file.exists():
-            self._hold()
-            begins = self.run.about["anew"] = self.run.about.get("anew", 0) + 1
-            self.run.model = {}  # another one may have its name now
-            self.run.write(folder)
-            file.rename(file.with_name(f"{file.name}.before-{begins}"))
-            self.answers = Answers([folder])
-        if self.answers:
-            print(
-                f"continuing: {len(self.answers):,} answers are there, of a run that was begun "
-                f"{self.run.began:%Y-%m-%d %H:%M} UTC; --anew asks the model again",
-                file=sys.stderr,
-            )
-        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
-        self.model.run_seed = self.run.seed
-        self.left, self.screen = 0, sys.stderr
-        self.bar: tqdm[Any] | None = None
-
-    def __enter__(self) -> "Asking":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._locks.close()
-
-    def _hold(self) -> None:
-        """Hold the answers file as long as this lives, and read what others have written."""
-        if not self._holds:
-            self._locks.enter_context(held(self.folder / "state", self.shard[0]))
-            self._holds = True
-            self.answers.catch_up()
-
-    def ask(self, *, check: bool = False) -> None:
-        """Ask for the answers of this shard's documents; nothing is asked twice.
-
-        With `check`, have each budget refuse what does not fit, and ask nothing. CapReached where a
-        cap ends it.
-        """
-        self._hold()
-        self._stop_at_cap()
-        self.run.about.pop("stopped", None)
-        self.model.inner = self.model.inner or self._load_model()
-        self.model.only_check, self.left = check, 0
-        try:
-            self._evaluate_shard(self.model)
-        finally:
-            if self.bar is not None:
-                self.bar.close()
-                self.bar = None
-        if self.left:
-            self._stop_at_cap()
-
-    def is_answered(self) -> bool:
-        """Return whether all answers of this shard are on the disk."""
-        if len(self.answers.documents) < self.run.total // self.shard[1]:
-            return False
-        try:
-            self._evaluate_shard(AnsweringModel(self.answers, {}))
-        except Unanswered:
-            return False
-        return True
-
-    def _evaluate_shard(self, model: AnsweringModel) -> None:
-        """Have lm-eval evaluate this shard's documents, until all of them are answered."""
-        (index, shards), config, tasks = self.shard, asdict(self.config), self.tasks
-        if shards > 1:
-            samples = self.run.shard(tasks, index, shards)
-            config |= {"limit": None, "samples": samples}
-            tasks = {name: task for name, task in tasks.items() if samples[name]}
-        model.end_after = {_kind_of(task) for task in tasks.values()}
-        if tasks:  # more shards than documents leave some with nothing
-            with suppress(Answered):
-                _evaluate(model, config, self.loaded | {"tasks": tasks})
-
-    def _load_model(self) -> LM:
-        """Return the model, in lm-eval's backend; run.json is written with what is known of it.
-
-        ValueError if it can't be loaded, or is not the one that the folder was begun with.
-        """
-        config = self.config
-        _warn_of_thinking(config)
-        server.check_arguments(config)
-        for name in ("pretrained", "tokenizer", "peft"):
-            check_path(name, config.model_args.get(name))
-        sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}
-        with naming(config.model, Exception):  # every backend fails in its own way
-            model = get_model(config.model).create_from_arg_obj(config.model_args, sizes)
-        if model.world_size > 1:
-            raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
-        keep_facts(model)
-        server.fill_every_slot(model, lambda: self._cap() is not None, self.model.give_up)
-        served = server.check_server(model, context_budget(self.tasks))
-        facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
-        facts |= {"root": served.get("root")}
-        if config.apply_chat_template:
-            facts["chat_template"] = model.chat_template(config.apply_chat_template)
-        self.run.learn(self.folder, facts)
-        if not self.run.about:
-            in_process = type(model).__module__ == "lm_eval.models.vllm_causallms"
-            engine = version("vllm") if in_process else served.get("version")
-            self.run.about = {"date": time.time(), "vllm_version": engine}
-        self.run.write(self.folder)
-        return model
-
-    def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
-        """Return what the task says of an answer, if it is one of ours."""
-        task = self.tasks[str(request.task_name)]
-        return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
-
-    def _watch(self, done: int, total: int) -> None:
-        """Show how far the run is; CapReached where a cap ends it."""
-        if self.bar is None:  # before anything is asked
-            seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
-            pace = partial(tqdm, unit=" puzzles", smoothing=0, mininterval=seconds)
-            self.bar = pace(total=total, initial=done, file=self.screen)
-        if self.answers.scored:
-            accuracy = self.answers.correct / self.answers.scored
-            self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
-        self.bar.update(done - self.bar.n)
-        self.left = total - done
-        if self.left and not isinstance(self.model.inner, TemplateAPI):  # which stops by itself
-            self._stop_at_cap()
-
-    def _cap(self) -> str | None:
-        return self._caps.reached(self.answers.tokens, self.answers.uncounted)
-
-    def _stop_at_cap(self) -> None:
-        if reached := self._cap():
-            self.run.about["stopped"] = reached
-            self.run.write(self.folder)
-            raise CapReached(reached)
-
-
-def _warn_of_thinking(config: EvaluatorConfig) -> None:
-    """Warn of an `enable_thinking` that lm-eval 0.4.13 overwrites in its vLLM model."""
-    given = config.model_args or {}
-    nested = given.get("chat_template_args")
-    asked = nested.get("enable_thinking") if isinstance(nested, dict) else None
-    if config.model == "vllm" and asked not in (None, given.get("enable_thinking")):
-        plain = f"enable_thinking={asked}{',think_end_token=</think>' * bool(asked)}"
-        says = "lm-eval's vLLM model ignores enable_thinking in chat_template_args"
-        log.warning("%s: give %s in --model_args itself", says, plain)
-
-
-def _kind_of(task: Any) -> str:
-    """Return the method of lm-eval's models that a task's requests are for."""
-    kind = str(task.get_config("output_type"))
-    return "loglikelihood" if kind == "multiple_choice" else kind
-
-
-def _evaluate(
+def run_lm_eval(
     model: AnsweringModel,
     config: Mapping[str, Any],
     loaded: Mapping[str, Any],
@@ -322,7 +98,7 @@ def merge(
     # tasks of others may load code by what they read of a model's arguments
     ours = benchmarks.datasets()
     given = {name: it for name, it in first.model_args.items() if include_path or name in ours}
-    loaded = load_tasks(now, include_path, given, search)
+    loaded = now.load_tasks(include_path, given, search)
     for folder, begun in zip(folders, runs, strict=True):
         begun.refuse_another(folder, Run(now.what, first.model))
     # in whatever order the folders are given
@@ -401,7 +177,7 @@ def _write_results(
     scored. `facts` are further ones of the results. Unanswered where answers are missing.
     """
     tracker = EvaluationTracker()
-    results = _evaluate(AnsweringModel(answers, done.model), asdict(config), loaded, tracker)
+    results = run_lm_eval(AnsweringModel(answers, done.model), asdict(config), loaded, tracker)
     end = f"{done.began:%Y-%m-%dT%H-%M-%S.%f}"
     names = asdict(tracker.general_config_tracker)
     if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:

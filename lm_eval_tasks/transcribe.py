@@ -24,9 +24,9 @@ from cogniload_gen.budget import read_context_budget
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.budget import SharedBudgetTask
-from lm_eval_tasks.evaluation import Evaluation
+from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.runner import Results
-from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, cost_of
+from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
 
 TASK, DATASET = "cogniload_transcripts", "transcripts"
 
@@ -76,13 +76,9 @@ def transcribe(files: Sequence[Path], reader: Evaluation, *, failures: bool = Fa
         lines = [json.dumps(each) + "\n" for listed in documents.values() for each in listed]
         part.write_text("".join(lines), "utf-8")
     about = {**reader.metadata.get(DATASET, {}), "path": str(out / "prompts.jsonl")}
-    asking = replace(reader, tasks=[TASK], metadata={DATASET: about}).asking(out)
-    with asking:
-        try:
-            if not asking.is_answered():
-                asking.ask()
-        except CapReached as reached:
-            return Results(out, stopped=str(reached), next=HIGHER_CAP)
+    with Asking(replace(reader, tasks=[TASK], metadata={DATASET: about}), out) as asking:
+        if cap := asking.ask_all():
+            return Results(out, stopped=cap, next=HIGHER_CAP)
         answers = {key.document: asking.answers[key]["answer"] for key in asking.answers}
     made: list[tuple[Sample, Transcript]] = []
     for sample, listed in documents.items():

@@ -24,9 +24,8 @@ from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
 from cogniload_gen.checks import check_integer
 from cogniload_gen.grid import language_of
 from cogniload_gen.tables import table_writer
-from lm_eval_tasks.evaluation import Evaluation
+from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.request_seeds import Key
-from lm_eval_tasks.runner import Asking
 from lm_eval_tasks.spending_caps import CapReached
 from lm_eval_tasks.status import each_warning_once
 
@@ -74,7 +73,7 @@ def run_gate(
         asking = []
         for side in SIDES:
             model = replace(models[side], tasks=[TASK], metadata=about)
-            begun = model.asking(out / side, anew=anew and side == SIDES[1])
+            begun = Asking(model, out / side, anew=anew and side == SIDES[1])
             asking.append(stack.enter_context(begun))
         table, cap = _ask(asking, ids, margin)
     return replace(gate(table[SIDES], margin), cap=cap), find_flips(table)

@@ -18,7 +18,7 @@ from stored import read_lines
 
 OWN = multiprocessing.get_context("forkserver")
 OWN.set_forkserver_preload([
-    *("lm_eval.models.api_models", "lm_eval._cli.run", "lm_eval_tasks.runner", "torch._dynamo"),
+    *("lm_eval.models.api_models", "lm_eval._cli.run", "lm_eval_tasks.evaluation", "torch._dynamo"),
     *("lm_eval_tasks.cogniload.task", "cogniload_gen.cogniload.twins", "pytablewriter"),
 ])  # fmt: skip
 """Processes that start at once, and of nothing that runs here: the fork of a process with threads
