@@ -6,14 +6,15 @@ What is changed of a backend, for as long as it is as it was, is in `responses.p
 
 import inspect
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import lm_eval.api.registry
 import lm_eval.evaluator
@@ -52,24 +53,26 @@ def model_under_evaluation() -> LM | None:
         return frame.f_locals["lm"]
 
 
-def run_parser(prog: str) -> ArgumentParser:
-    """Return the parser of `lm_eval run`, under another name."""
+def parse_words(
+    words: Sequence[str], refuse: Callable[[ArgumentParser, str], NoReturn]
+) -> dict[str, Any]:
+    """Return the arguments that words for `lm_eval run` give, by name.
+
+    `refuse` takes the parser, and its message where a word is wrong.
+    """
     with as_expected():
         from lm_eval._cli.run import Run
 
-        commands = ArgumentParser(prog=prog).add_subparsers()
+        commands = ArgumentParser().add_subparsers()
         Run(commands)
         parser = commands.choices["run"]
-    parser.prog, parse = prog, parser.parse_args
-
-    def parse_args(words: Sequence[str]) -> Namespace:
-        try:
-            return parse(words)
-        except ValueError as error:  # which has all of a text that may hold a key
-            raise ValueError(re.sub("(?s)Invalid JSON: .* Hint", "JSON", str(error))) from None
-
-    parser.parse_args = parse_args  # type: ignore[assignment,method-assign]
-    return parser
+    parser.prog = "cogniload eval"
+    parser.error = partial(refuse, parser)  # type: ignore[method-assign]
+    try:
+        arguments = vars(parser.parse_args(words))
+    except ValueError as error:  # which has all of a text that may hold a key
+        raise ValueError(re.sub("(?s)Invalid JSON: .* Hint", "JSON", str(error))) from None
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def read_levels(listed: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -120,64 +120,17 @@ def score(
 ) -> Results:
     """Have lm-eval score the answers on the disk, and write its result files.
 
-    Requests that were given up are left out, and named. ValueError where other answers are missing,
-    unless what is there is to be scored `partly`.
-    """
-    tasks = loaded["tasks"]
-    try:
-        return _write_results(done, config, loaded, answers, out, {})
-    except Unanswered as unanswered:
-        missing = unanswered.requests
-    # lm-eval numbers the documents that it was given
-    left = {(request.task_name, request.doc_id) for request in missing}
-    keys = {Key.of(request, 0)[:2] for request in missing}
-    lost = {key[:2]: why for key, why in answers.lost.items() if key[:2] in keys}
-    chosen = done.shard(tasks, 1, 1)
-    there = {
-        name: [index for i, index in enumerate(listed) if (name, i) not in left]
-        for name, listed in chosen.items()
-    }
-    total = sum(map(len, chosen.values()))
-    waiting = len(left) - len(lost)
-    if (waiting and not partly) or not any(there.values()):
-        raise ValueError(
-            f"{', '.join(map(str, answers.folders))}: {len(left):,} of {total:,} puzzles have no "
-            "answer yet: the run's command goes on; --output_path DIR scores what is there"
-        )
-    config.limit, config.samples = None, there
-    loaded["tasks"] = {name: task for name, task in tasks.items() if there[name]}
-    about: dict[str, Any] = {"lost": len(lost)} if lost else {}
-    if waiting:
-        about["interim"] = f"interim: {total - len(left):,} of {total:,} puzzles"
-    scored = _write_results(done, config, loaded, answers, out, about)
-    for (_, document), why in lost.items():
-        print(f"not answered: {one_line(f'{document}: {why}')}", file=sys.stderr)
-    if not lost:
-        return scored
-    lines = [f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them"]
-    if answers.scored:
-        least, most = (answers.correct + more for more in (0, len(lost)))
-        every = answers.scored + len(lost)
-        bounds = f"{least / every:.1%} to {most / every:.1%}"
-        lines.append(f"accuracy, were they wrong or right: {bounds}")
-    return replace(scored, lines=[*scored.lines, *lines], lost=lines)
-
-
-def _write_results(
-    done: Run,
-    config: EvaluatorConfig,
-    loaded: TaskDict,
-    answers: Answers,
-    out: Path,
-    facts: dict[str, Any],
-) -> Results:
-    """Have lm-eval score the answers on the disk, and write its result files.
-
     The files have the date when the run was begun, so a run is one result set, however often it is
-    scored. `facts` are further ones of the results. Unanswered where answers are missing.
+    scored. Requests that were given up are left out, and named. ValueError where other answers are
+    missing, unless what is there is to be scored `partly`.
     """
-    tracker = EvaluationTracker()
-    results = run_lm_eval(AnsweringModel(answers, done.model), asdict(config), loaded, tracker)
+    model, tracker = AnsweringModel(answers, done.model), EvaluationTracker()
+    facts, lost = dict[str, Any](), list[str]()
+    try:
+        results = run_lm_eval(model, asdict(config), loaded, tracker)
+    except Unanswered as unanswered:
+        facts, lost = _leave_out(unanswered, done, config, loaded, answers, partly=partly)
+        results = run_lm_eval(model, asdict(config), loaded, tracker)
     end = f"{done.began:%Y-%m-%dT%H-%M-%S.%f}"
     names = asdict(tracker.general_config_tracker)
     if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
@@ -201,9 +154,57 @@ def _write_results(
     results |= names | done.about
     text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
     _write(folder / f"results_{end}.json", [text])
-    lines = [*_make_tables(results), f"results  {folder / f'results_{end}.json'}"]
+    lines = [*_make_tables(results), f"results  {folder / f'results_{end}.json'}", *lost]
     report = f"cogniload report {out} --out {out / 'report'}"
-    return Results(out, results["results"], lines=lines, next=report)
+    return Results(out, results["results"], lines=lines, lost=lost, next=report)
+
+
+def _leave_out(
+    unanswered: Unanswered,
+    done: Run,
+    config: EvaluatorConfig,
+    loaded: TaskDict,
+    answers: Answers,
+    *,
+    partly: bool,
+) -> tuple[dict[str, Any], list[str]]:
+    """Have lm-eval score without the requests that have no answer, as `score` says.
+
+    Return what the results say of them, and the lines on those that were given up.
+    """
+    missing, tasks = unanswered.requests, loaded["tasks"]
+    # lm-eval numbers the documents that it was given
+    left = {(request.task_name, request.doc_id) for request in missing}
+    keys = {Key.of(request, 0)[:2] for request in missing}
+    lost = {key[:2]: why for key, why in answers.lost.items() if key[:2] in keys}
+    chosen = done.shard(tasks, 1, 1)
+    there = {
+        name: [index for i, index in enumerate(listed) if (name, i) not in left]
+        for name, listed in chosen.items()
+    }
+    total = sum(map(len, chosen.values()))
+    waiting = len(left) - len(lost)
+    if (waiting and not partly) or not any(there.values()):
+        raise ValueError(
+            f"{', '.join(map(str, answers.folders))}: {len(left):,} of {total:,} puzzles have no "
+            "answer yet: the run's command goes on; --output_path DIR scores what is there"
+        )
+    config.limit, config.samples = None, there
+    loaded["tasks"] = {name: task for name, task in tasks.items() if there[name]}
+    facts: dict[str, Any] = {"lost": len(lost)} if lost else {}
+    if waiting:
+        facts["interim"] = f"interim: {total - len(left):,} of {total:,} puzzles"
+    if not lost:
+        return facts, []
+    for (_, document), why in lost.items():
+        print(f"not answered: {one_line(f'{document}: {why}')}", file=sys.stderr)
+    lines = [f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them"]
+    if answers.scored:
+        least, most = (answers.correct + more for more in (0, len(lost)))
+        every = answers.scored + len(lost)
+        bounds = f"{least / every:.1%} to {most / every:.1%}"
+        lines.append(f"accuracy, were they wrong or right: {bounds}")
+    return facts, lines
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

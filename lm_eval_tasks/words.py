@@ -5,7 +5,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,7 +12,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.files import naming
 from lm_eval_tasks.evaluation import CAPS, DESIGN, Evaluation
-from lm_eval_tasks.lm_eval_private import run_parser
+from lm_eval_tasks.lm_eval_private import parse_words
 from lm_eval_tasks.resume import Run
 
 OURS = "output_path", "shard", "anew", *DESIGN, *CAPS
@@ -39,7 +38,7 @@ def read_command(arguments: Namespace, others: Sequence[str]) -> tuple[Evaluatio
     the file of --config. ValueError for an unknown, missing or refused setting.
     """
     ours = {name: getattr(arguments, name) for name in ("config", "include_path", *OURS)}
-    settings = _with_file(_parse(others) | _given(ours))
+    settings = _with_file(parse_words(others, _refuse_words) | _given(ours))
     if not (out := settings.pop("output_path", None)):
         raise ValueError("--output_path is missing: give it, or write it into the --config file")
     how = {name: settings.pop(name) for name in {"shard", "anew"} & settings.keys()}
@@ -54,7 +53,7 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
     they name a file of --config, which has all of it. ValueError for a model that neither names,
     for recorded arguments that can't be trusted, and for words that choose puzzles.
     """
-    given = _parse(others)
+    given = parse_words(others, _refuse_words)
     if unused := sorted(given.keys() & _CHOSEN):
         what = "the command chooses the puzzles, and --out has the answers"
         raise ValueError(f"--{unused[0]} is not taken: {what}")
@@ -84,13 +83,6 @@ def read_file(file: str) -> Evaluation:
     return Evaluation(**{"model": "hf"} | settings)
 
 
-def _parse(others: Sequence[str]) -> dict[str, Any]:
-    """Return the settings in words for lm-eval, by name."""
-    parser = run_parser("cogniload eval")
-    parser.error = partial(_refuse_words, parser)  # type: ignore[method-assign]
-    return _given(vars(parser.parse_args(list(others))))
-
-
 def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings, and those of the file that `config` names where it has further ones."""
     file = settings.pop("config", None)
@@ -102,7 +94,7 @@ def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
     settings = held | settings
     for name in ("model_args", "gen_kwargs", "metadata"):
         if isinstance(given := settings.get(name), str):
-            settings[name] = _parse([f"--{name}={given}"])[name]
+            settings[name] = parse_words([f"--{name}={given}"], _refuse_words)[name]
     for name in REFUSED:
         if settings.get(name):
             raise ValueError(f"--{name} is refused: cogniload eval has no use for it")
