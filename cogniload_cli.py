@@ -608,7 +608,7 @@ def gate(parser: Parser, words: Words) -> int:
     arguments, others = parser.parse_known_args(words)
     from cogniload_analysis.report import gate_runs
 
-    gate_runs.write_no_verdict(arguments.json, arguments.junit)
+    gate_runs.write_verdict(arguments.json, arguments.junit)
     base, *new = arguments.runs
     if new and others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
@@ -637,10 +637,7 @@ def gate(parser: Parser, words: Words) -> int:
         except CapReached as reached:
             print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
             return CAPPED
-    if arguments.json:
-        gate_runs.write_json(arguments.json, found, flips)
-    if arguments.junit:
-        gate_runs.write_junit(arguments.junit, found, flips)
+    gate_runs.write_verdict(arguments.json, arguments.junit, found, flips)
     print("\n".join(found.lines))
     return found.exit_code
 

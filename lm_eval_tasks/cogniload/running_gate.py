@@ -6,7 +6,7 @@ on.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from math import nan
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_analysis import Gate, gate, read_samples
@@ -57,63 +56,60 @@ def run_gate(
     """
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
-    puzzles = _fresh_puzzles(frame, check_integer("budget", budget, low=1, high=10**6), seed)
-    ids, file = puzzles["id"].to_pylist(), out / PUZZLES
-    begun = pq.read_table(file, columns=["id"])["id"].to_pylist() if file.exists() else []
-    if begun[:budget] != ids[: len(begun)]:
-        raise ValueError(f"{out} holds other puzzles, of another run or seed: name another --out")
-    if len(begun) < budget:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with table_writer(file, puzzles.schema, force=True) as write:
-            write(puzzles)
+    ids = _write_puzzles(frame, out / PUZZLES, budget, seed)
     budgets = frame["context_budget"].dropna()
     window = {"context_budget": int(budgets.max())} if len(budgets) else {}
-    about = {TASK: {"path": str(file.parent)} | window}
+    about = {TASK: {"path": str((out / PUZZLES).parent)} | window}
+    rows: list[list[Any]] = []
+    cap, unasked = "", {"acc": nan, "answer": None}
     with each_warning_once(), ExitStack() as stack:
         asking = []
         for side in SIDES:
             model = replace(models[side], tasks=[TASK], metadata=about)
             begun = Asking(model, out / side, anew=anew and side == SIDES[1])
             asking.append(stack.enter_context(begun))
-        table, cap = _ask(asking, ids, margin)
-    return replace(gate(table[SIDES], margin), cap=cap), find_flips(table)
+        try:
+            for start in range(0, budget, _BATCH):
+                keys = [Key(TASK, id, 0, 0) for id in ids[start : start + _BATCH]]
+                for each in asking:
+                    if not all(key in each.answers for key in keys):
+                        each.config.samples = {TASK: [*range(start, start + len(keys))]}
+                        each.ask()
+                for key in keys:
+                    answers = [each.answers.get(key, unasked) for each in asking]
+                    said = (answer[part] for part in ("acc", "answer") for answer in answers)
+                    rows.append([key.document, *said])
+                found = gate([row[1:3] for row in rows], margin)
+                print(f"{len(rows):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
+                if found.is_decided:
+                    break
+        except CapReached as reached:
+            if not rows:
+                raise
+            cap = str(reached)
+    columns = ["id", *SIDES, *(f"{side}_response" for side in SIDES)]
+    return replace(found, cap=cap), find_flips(pd.DataFrame(rows, columns=columns))
 
 
-def _fresh_puzzles(frame: pd.DataFrame, budget: int, seed: int) -> pa.Table:
-    """Return puzzles that the model of a run's frame solves, by its fit, as often as _PASS_RATES.
+def _write_puzzles(frame: pd.DataFrame, file: Path, budget: int, seed: int) -> list[str]:
+    """Write puzzles that the model of a run's frame solves, by its fit, as often as _PASS_RATES.
 
-    A seed draws the cell of each: fewer puzzles are the first ones of more.
+    A seed draws the cell of each: fewer puzzles are the first ones of more. Return their ids.
     """
+    check_integer("budget", budget, low=1, high=10**6)
     cells = choose_cells(frame, *_PASS_RATES)
     drawn = np.random.default_rng(seed).integers(len(cells), size=budget)
     index = pd.Series(drawn).groupby(drawn).cumcount().to_numpy()
     which = {"split": "validation", "seed": seed, "num_puzzles": int(index.max()) + 1}
     source = make_source(cells, language=language_of(str(frame["id"].iloc[0])), **which)
-    return source.table().take(len(cells) * index + drawn)
-
-
-def _ask(asking: Sequence[Asking], ids: Sequence[str], margin: float) -> tuple[pd.DataFrame, str]:
-    """Return the scores and responses of both, up to a verdict or a cap, and the cap."""
-    rows: list[list[Any]] = []
-    cap, unasked = "", {"acc": nan, "answer": None}
-    try:
-        for start in range(0, len(ids), _BATCH):
-            keys = [Key(TASK, id, 0, 0) for id in ids[start : start + _BATCH]]
-            for side in asking:
-                if not all(key in side.answers for key in keys):
-                    side.config.samples = {TASK: [*range(start, start + len(keys))]}
-                    side.ask()
-            for key in keys:
-                answers = [side.answers.get(key, unasked) for side in asking]
-                said = (answer[part] for part in ("acc", "answer") for answer in answers)
-                rows.append([key.document, *said])
-            found = gate([row[1:3] for row in rows], margin)
-            print(f"{len(rows):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
-            if found.is_decided:
-                break
-    except CapReached as reached:
-        if not rows:
-            raise
-        cap = str(reached)
-    columns = ["id", *SIDES, *(f"{side}_response" for side in SIDES)]
-    return pd.DataFrame(rows, columns=columns), cap
+    puzzles = source.table().take(len(cells) * index + drawn)
+    ids: list[str] = puzzles["id"].to_pylist()
+    begun = pq.read_table(file, columns=["id"])["id"].to_pylist() if file.exists() else []
+    if begun[:budget] != ids[: len(begun)]:
+        out = file.parents[1]
+        raise ValueError(f"{out} holds other puzzles, of another run or seed: name another --out")
+    if len(begun) < budget:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with table_writer(file, puzzles.schema, force=True) as write:
+            write(puzzles)
+    return ids

@@ -14,7 +14,7 @@ from cogniload_analysis import AdaptiveDesign, compare_runs, read_samples
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.matters import is_at_chance, load_effects
-from cogniload_analysis.report.gate_runs import gate_results, write_json
+from cogniload_analysis.report.gate_runs import gate_results, write_verdict
 from cogniload_analysis.report.share import share_results
 from cogniload_analysis.report.write import build_parts, summarise, write_report
 from inspect_tasks import scoring
@@ -67,7 +67,7 @@ def test_a_run_of_fixed_puzzles_has_one_figure_everywhere(undrawn, tmp_path):
         read_row(page, name, "one") for name in ("overview", "endings", "glm", "thresholds")
     )
     threshold = table.query("threshold == 'ECL50' and meaning == 'projection'").iloc[0]
-    write_json(tmp_path / "gate.json", *gate_results(one, two, 2))
+    write_verdict(tmp_path / "gate.json", None, *gate_results(one, two, 2))
     gate = json.loads((tmp_path / "gate.json").read_text())
     (shared,) = share_results(one, tmp_path, "me/puzzles")
     (entry,) = yaml.safe_load(shared.read_text())

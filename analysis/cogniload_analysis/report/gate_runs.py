@@ -56,40 +56,33 @@ def find_flips(table: pd.DataFrame) -> Flips:
     return table.loc[apart.index[apart.abs() > 0]].to_dict("records")
 
 
-def write_no_verdict(json_file: Path | None, junit_file: Path | None) -> None:
-    """Write that there is no verdict: none of an earlier command outlives one that breaks."""
-    said = "no verdict: the command goes on, or it broke"
+def write_verdict(
+    json_file: Path | None, junit_file: Path | None, found: Gate | None = None, flips: Flips = ()
+) -> None:
+    """Write a verdict and its flips as JSON, and as a JUnit file of one test, over what was there.
+
+    The test fails unless the verdict is "no worse". Without a verdict, the files say that there is
+    none: so none of an earlier command outlives one that breaks.
+    """
+    name, kind, lines = "verdict", "error", ""
+    why = "no verdict: the command goes on, or it broke"
+    about: dict[str, Any] = {"verdict": None, "exit_code": 2, "error": why}
+    if found:
+        about = asdict(found) | {"exit_code": found.exit_code, "flips": flips}
+        name, kind = f"no worse by more than {found.margin:g} points", "failure"
+        why = found.lines[0] if found.exit_code else ""
+        listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
+        lines = show_controls("\n".join([*found.lines, *listed]))
     if json_file:
         with whole_file(json_file, force=True) as part:
-            part.write_text(json.dumps({"verdict": None, "exit_code": 2, "error": said}) + "\n")
+            part.write_text(json.dumps(about, indent=2) + "\n", "utf-8")
     if junit_file:
-        _write_test(junit_file, "verdict", "error", said)
-
-
-def _write_test(out: Path, name: str, kind: str, message: str, output: str = "") -> None:
-    """Write a JUnit file of one test, which has a failure or an error if there is a message."""
-    about = {"name": "cogniload gate", "tests": "1", f"{kind}s": str(int(message != ""))}
-    suite = ElementTree.Element("testsuite", about)
-    case = ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
-    if message:
-        ElementTree.SubElement(case, kind, message=message)
-    if output:
-        ElementTree.SubElement(case, "system-out").text = output
-    with whole_file(out, force=True) as part:
-        ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
-
-
-def write_json(out: Path, found: Gate, flips: Flips) -> None:
-    """Write a verdict and its flips as JSON, in place of what was there."""
-    about = asdict(found) | {"exit_code": found.exit_code, "flips": flips}
-    with whole_file(out, force=True) as part:
-        part.write_text(json.dumps(about, indent=2) + "\n", "utf-8")
-
-
-def write_junit(out: Path, found: Gate, flips: Flips) -> None:
-    """Write a verdict as a JUnit file of one test, which fails unless the verdict is "no worse"."""
-    name = f"no worse by more than {found.margin:g} points"
-    why = found.lines[0] if found.exit_code else ""
-    listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
-    lines = show_controls("\n".join([*found.lines, *listed]))
-    _write_test(out, name, "failure", why, lines)
+        counts = {"name": "cogniload gate", "tests": "1", f"{kind}s": str(int(why != ""))}
+        suite = ElementTree.Element("testsuite", counts)
+        case = ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
+        if why:
+            ElementTree.SubElement(case, kind, message=why)
+        if lines:
+            ElementTree.SubElement(case, "system-out").text = lines
+        with whole_file(junit_file, force=True) as part:
+            ElementTree.ElementTree(suite).write(part, "utf-8", xml_declaration=True)
