@@ -23,7 +23,10 @@ def ask_twins(twins: Twins, out: Path, model: Evaluation, shard: str = "1/1") ->
     """
     file = out / TWINS
     refuse_files([twins.task])
-    _refuse_others(out, file, out / ANSWERS)
+    ours = {file, file.parent, out / ANSWERS}
+    held = {*out.glob("*"), *file.parent.glob("*")}
+    if foreign := sorted(held - ours):
+        raise ValueError(f"{out} holds something else, {foreign[0].name}: name another --out")
     if not (file.exists() and pq.read_table(file, columns=["id"])["id"] == twins.table["id"]):
         if any(file.stat().st_size for file in out.glob(f"{ANSWERS}/state/answers-*")):
             raise ValueError(
@@ -34,11 +37,3 @@ def ask_twins(twins: Twins, out: Path, model: Evaluation, shard: str = "1/1") ->
     puzzles = {twins.benchmark.dataset: {"path": str(file.parent)} | limit}
     asked = replace(model, tasks=[twins.task], metadata=puzzles)
     return asked.run(out / ANSWERS, shard=shard)
-
-
-def _refuse_others(out: Path, *ours: Path) -> None:
-    """Raise ValueError for a folder that holds anything but our own files and folders."""
-    parts = {*ours, *(part for file in ours for part in file.parents)}
-    held = {each for part in parts - {*ours} if part.is_relative_to(out) for each in part.glob("*")}
-    if foreign := sorted(held - parts):
-        raise ValueError(f"{out} holds something else, {foreign[0].name}: name another --out")

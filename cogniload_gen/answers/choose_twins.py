@@ -98,37 +98,29 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
     """
     tried = _read_run(run)
     count = max(1, budget // _MOST_CUTS)
-    failed, solved = (
-        list(_read_texts(tried, _spread(tried, seed, solved=right)[: _LOOK * count]))
-        for right in (False, True)
-    )
     cuts: list[tuple[Row, Cut]] = []
-    depths: list[float] = []
-    for text, doc, records in failed:
-        cut_at = benchmarks.of(doc).cut_response
-        made = cut_at(text, doc, transcript=records) if len(depths) < count else []
-        if made and _leaves_room(doc, made[0]):
-            depths.append(made[0].statement / doc["N"])
+    depths: list[float] = []  # of the failures, until a right response has each
+    for right in (False, True):
+        ids = _spread(tried, seed, solved=right)[: _LOOK * count]
+        for text, doc, records in _read_texts(tried, ids):
+            enough = not depths if right else len(depths) == count
+            if enough:
+                break
+            at = depths[0] if right else None
+            made = benchmarks.of(doc).cut_response(text, doc, at, records)
+            room = _ROOM * (doc.get("context_budget") or inf)
+            if not made or estimate(doc["puzzle"] + made[0].text) > room:
+                continue
+            depths = depths[1:] if right else [*depths, made[0].statement / doc["N"]]
             greedy = tried[doc["id"]].greedy  # which would draw the step alike
             cuts += [(doc, cut) for cut in made if not (greedy and cut.change == REDRAWN)]
-    if not depths:
-        raise ValueError(f"{run} holds no failure whose first wrong step can be corrected")
-    for text, doc, records in solved:
-        cut_at = benchmarks.of(doc).cut_response
-        made = cut_at(text, doc, depths[0], records) if depths else []
-        if made and _leaves_room(doc, made[0]):
-            depths.pop(0)
-            cuts += [(doc, cut) for cut in made]
+        if not cuts:
+            raise ValueError(f"{run} holds no failure whose first wrong step can be corrected")
     rows = [
         {**doc, "id": f"{doc['id']}~{cut.change}={cut.statement}", PREFIX: cut.text}
         for doc, cut in cuts
     ]
     return _twins_of(tried, rows, pa.field(PREFIX, pa.string()))
-
-
-def _leaves_room(doc: Row, cut: Cut) -> bool:
-    """Return whether a puzzle and its cut text are well within the budget, by their words."""
-    return estimate(doc["puzzle"] + cut.text) <= _ROOM * (doc.get("context_budget") or inf)
 
 
 def _read_texts(
@@ -154,9 +146,15 @@ def _read_run(run: Path) -> dict[str, _Tried]:
     tried: dict[str, _Tried] = {}
     kinds: set[tuple[Path, str]] = set()
     for file in [run] if run.is_file() else sorted(inside):
-        for puzzle in _read_tried(file):
-            tried.setdefault(str(puzzle.doc["id"]), puzzle)
-            kinds.add(puzzle.kind)
+        results = read_results(file)
+        for where, _, sample in read_samples(file):
+            with naming(where):
+                doc = sample.doc | {"puzzle": hash(sample.doc["puzzle"])}
+                step, greedy = sample.steps.get("first_error"), sample.is_greedy(results)
+                puzzle = _Tried(file, doc, sample.is_solved, step, greedy)
+            if not sample.is_twin:
+                tried.setdefault(str(doc["id"]), puzzle)
+                kinds.add(puzzle.kind)
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
@@ -172,18 +170,6 @@ def _twins_of(tried: Mapping[str, _Tried], rows: Sequence[Row], *further: pa.Fie
     scored = last.file.with_name(f"{last.file.name.partition('.jsonl')[0]}-1.jsonl")
     budget = last.doc.get("context_budget")
     return Twins(pa.Table.from_pylist([*rows], schema), benchmark, last.kind[1], budget, scored)
-
-
-def _read_tried(file: Path) -> Iterator[_Tried]:
-    """Yield the puzzles in a samples file, without twins."""
-    results = read_results(file)
-    for where, _, sample in read_samples(file):
-        with naming(where):
-            doc = sample.doc | {"puzzle": hash(sample.doc["puzzle"])}
-            step, greedy = sample.steps.get("first_error"), sample.is_greedy(results)
-            tried = _Tried(file, doc, sample.is_solved, step, greedy)
-        if not sample.is_twin:
-            yield tried
 
 
 def _spread(tried: Mapping[str, _Tried], seed: int, *, solved: bool) -> list[str]:
