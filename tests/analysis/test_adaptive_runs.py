@@ -11,7 +11,7 @@ from cogniload_analysis.adaptive.section import run_row, say_run
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_analysis.cogniload.sections import adaptive as capacity
-from cogniload_analysis.display.drawing import Figure, draw
+from cogniload_analysis.display.drawing import draw
 from cogniload_analysis.factor.sections import adaptive as decay
 from cogniload_analysis.report.write import write_report
 
@@ -62,7 +62,7 @@ def find_runs(folder, design):
     """Return the adaptive runs that a folder of results holds."""
     if isinstance(design, DecayDesign):
         return decay.find_runs(read_factor_samples(folder))
-    return [*capacity.find_runs({"m": read_samples(folder)}).values()]
+    return [*capacity.fit_models(read_samples(folder))[1].values()]
 
 
 @KINDS
@@ -100,7 +100,7 @@ def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_pat
 @pytest.mark.parametrize("design", [AdaptiveDesign], indirect=True)
 def test_the_panel_of_n_alone_is_logarithmic_and_names_its_ticks(design, tmp_path):
     (run,) = find_runs(write_design(tmp_path, design), design)
-    panels = draw(Figure("any", "", capacity.run_panels(run))).axes
+    panels = draw(capacity.draw_run("any", run)).axes
     assert [panel.get_xscale() for panel in panels] == ["linear", "log", "linear"]
     assert [label.get_text() for label in panels[1].get_xticklabels()] == ["5", "20", "100", "500"]
 

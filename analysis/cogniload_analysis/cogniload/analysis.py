@@ -6,10 +6,10 @@ from tqdm import tqdm
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.adaptive.section import run_row, runs_sections
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.cogniload import first_screen
+from cogniload_analysis.cogniload.first_screen import show_models
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
-from cogniload_analysis.cogniload.sections.adaptive import fit_models, run_panels
+from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
@@ -18,10 +18,9 @@ from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranki
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
 from cogniload_analysis.cogniload.step_columns import ANSWER, READING, find_break, find_needles
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
-from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
+from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.samples.read import Paths, read_benchmarks
-from cogniload_analysis.words import say
 from cogniload_gen.cogniload import BENCHMARK
 
 # Models that a reader can tell apart in one of the paper's figures, which have 22.
@@ -52,7 +51,6 @@ class _CogniLoadAnalysis(Analysis):
         progress = tqdm(models.items(), "fitting", unit="model", disable=None)
         glms = {model: fitted.glm for model, fitted in progress}
         ranking = ranking_table(glms, {model: fitted.capacity for model, fitted in models.items()})
-        overview = first_screen.overview_table(models, ranking)
         known = {model: fitted for model, fitted in models.items() if not fitted.at_chance}
         several = any(frame[load].nunique() > 1 for load in ("d", "N", "rho"))
         # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
@@ -62,18 +60,8 @@ class _CogniLoadAnalysis(Analysis):
         legible = 0 < len(curved) <= _MOST_IN_A_FIGURE
         figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
         breaking, first_errors = breaks_section(frame, names, drawn=not many)
-        curves = {
-            model: Figure(f"adaptive_{names[model]}", say("adaptive", model=model), run_panels(run))
-            for model, run in runs.items()
-        }
-        shown = first_screen.tabulate_overview(overview)
-        drawn = fits | curves
-        verdicts = [
-            first_screen.describe_verdict(
-                row, models[model], first_errors.get(model, ""), drawn.get(model)
-            )
-            for model, row in zip(overview["model"], overview.to_dict("records"), strict=True)
-        ]
+        curves = {model: draw_run(f"adaptive_{names[model]}", run) for model, run in runs.items()}
+        shown, verdicts = show_models(models, ranking, first_errors, fits | curves)
         sections = [
             *accuracy_sections(frame, link="Accuracy" if curved else ""),
             breaking,

@@ -168,8 +168,22 @@ _FORMATS: tb.Formats = {
 }  # fmt: skip
 
 
-def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
-    """Return the table of all runs."""
+def show_models(
+    models: Mapping[str, Fitted],
+    ranking: pd.DataFrame,
+    first_errors: Mapping[str, str],
+    figures: Mapping[str, Figure],
+) -> tuple[tb.Table, list[Verdict]]:
+    """Return what the first screen shows: all models in a table, and each in words.
+
+    `ranking` is as for `overview_table`; `first_errors` says the commonest one of each model, and
+    `figures` are their fits, as far as these are known.
+    """
+    overview = overview_table(models, ranking)
+    verdicts = [
+        _describe_verdict(row, models[model], first_errors.get(model, ""), figures.get(model))
+        for model, row in zip(overview["model"], overview.to_dict("records"), strict=True)
+    ]
     bounded = bool(overview["ECL50_most"].notna().any())
     cut = bool(overview["cut_share"].gt(0).any())
     hidden, at = set(), ""
@@ -184,7 +198,7 @@ def tabulate_overview(overview: pd.DataFrame) -> tb.Table:
         caption += " Place is among the published models; ranks and places have 95 % intervals."
     caption += " Overflow is the share of the responses that a limit cut." * cut
     caption += " Bounds are with all of these wrong, and all right." * bounded
-    return replace(table, caption=caption, columns=columns)
+    return replace(table, caption=caption, columns=columns), verdicts
 
 
 def say_capacity(row: Mapping[Any, Any]) -> str:
@@ -207,13 +221,10 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     return said + "."
 
 
-def describe_verdict(
+def _describe_verdict(
     row: Mapping[Any, Any], fitted: Fitted, first_error: str, figure: Figure | None
 ) -> Verdict:
-    """Return what the first screen says of a model, by its row of `overview_table`.
-
-    `first_error` says the commonest one, if it is known.
-    """
+    """Return what the first screen says of a model, by its row of `overview_table`."""
     frame, headline = fitted.responses, say_capacity(row)
     solved = sentences.say_solved(frame, row["cut_share"])
     if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):

@@ -1,6 +1,5 @@
 """CogniLoad's adaptive runs: found, and drawn along each load."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -13,35 +12,30 @@ from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
-from cogniload_analysis.display.figures import FAINT, Panel
+from cogniload_analysis.display.figures import FAINT, Figure
+from cogniload_analysis.words import say
 
 _N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 _MOST_TICKS = 7
 
 
-def find_runs(responses: Mapping[str, pd.DataFrame]) -> dict[str, AdaptiveRun]:
-    """Return the adaptive run of each model whose responses are of one, by model."""
-    kinds = {prior: partial(AdaptiveDesign, prior=prior) for prior in NAMED}
-    found = {
-        model: find_run(rows.assign(rho=(100 * rows["rho"]).round(9)), {"model": model}, kinds)
-        for model, rows in responses.items()
-    }
-    return {model: run for model, run in found.items() if run}
-
-
 def fit_models(frame: pd.DataFrame) -> tuple[dict[str, Fitted], dict[str, AdaptiveRun]]:
-    """Return what is known of each model of a frame, and the adaptive runs among them."""
-    responses = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
-    runs = find_runs(responses) if {"until", "index"} <= {*frame} else {}
-    models = {
-        model: Fitted(rows, runs[model].estimate if model in runs else None)
-        for model, rows in responses.items()
-    }
+    """Return what is known of each model of a frame, and the adaptive runs among them, by model."""
+    kinds = {prior: partial(AdaptiveDesign, prior=prior) for prior in NAMED}
+    models, runs = {}, {}
+    for name, rows in frame.groupby("model", observed=True):
+        model, run = str(name), None
+        if {"until", "index"} <= {*frame}:
+            percent = rows.assign(rho=(100 * rows["rho"]).round(9))
+            run = find_run(percent, {"model": model}, kinds)
+        models[model] = Fitted(rows, run.estimate if run else None)
+        if run:
+            runs[model] = run
     return models, runs
 
 
-def run_panels(run: AdaptiveRun) -> list[Panel]:
-    """Return the panels of a run: its curve along each load, over the measured accuracy.
+def draw_run(name: str, run: AdaptiveRun) -> Figure:
+    """Draw the curve of a run along each load, over the measured accuracy.
 
     The curve over N goes beyond the N of puzzles, and that over d ends where they do.
     """
@@ -59,7 +53,7 @@ def run_panels(run: AdaptiveRun) -> list[Panel]:
         curve = curve.assign(level=drawn_levels(curve["level"], load))
         finish = _mark_half if load != "N" else partial(_finish_N, level=curve["level"])
         panels.append(curve_panel(points, curve, label, finish))
-    return panels
+    return Figure(name, say("adaptive", **run.about), panels)
 
 
 def _mark_half(axes: Any) -> None:
