@@ -31,7 +31,7 @@ from cogniload_gen.checks import check_path, check_shard
 from cogniload_gen.files import naming
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
-from lm_eval_tasks.answers_file import Answered, AnsweringModel, Answers, Unanswered, held
+from lm_eval_tasks.answers_file import AnsweringModel, Answers, Unanswered, held
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
 from lm_eval_tasks.responses import keep_facts
 from lm_eval_tasks.resume import Run
@@ -172,6 +172,10 @@ class Asking:
         self.search = Search.begin(config, until, shard) if evaluation.until is not None else None
         self.run = Run.of(config, self.search.until if self.search else None)
         self.loaded = self.run.load_tasks(config.include_path, config.model_args, self.search)
+        if shard[1] > 1:
+            chosen = self.run.shard(self.loaded["tasks"], *shard)
+            config.limit, config.samples = None, {name: own for name, own in chosen.items() if own}
+            self.loaded["tasks"] = {name: self.loaded["tasks"][name] for name in config.samples}
         self.tasks = self.loaded["tasks"]
         file = folder / "state" / f"answers-{shard[0]}.jsonl"
         self.answers = Answers([folder])
@@ -220,9 +224,11 @@ class Asking:
             if self.search:
                 self.search.ask_all(self)
                 return ""
+            if not self.tasks:  # more shards than documents leave some with nothing
+                return ""
             if len(self.answers.documents) >= self.run.total // self.shard[1]:
                 with suppress(Unanswered):
-                    self._evaluate_shard(AnsweringModel(self.answers, {}))
+                    run_lm_eval(AnsweringModel(self.answers, {}), self.config, self.loaded)
                     return ""
             self.ask()
         except CapReached as reached:
@@ -241,25 +247,13 @@ class Asking:
         self.model.inner = self.model.inner or self._load_model()
         self.model.only_check, self.left = check, 0
         try:
-            self._evaluate_shard(self.model)
+            run_lm_eval(self.model, self.config, self.loaded)
         finally:
             if self.bar is not None:
                 self.bar.close()
                 self.bar = None
         if self.left:
             self._stop_at_cap()
-
-    def _evaluate_shard(self, model: AnsweringModel) -> None:
-        """Have lm-eval evaluate this shard's documents, until all of them are answered."""
-        (index, shards), config, tasks = self.shard, asdict(self.config), self.tasks
-        if shards > 1:
-            samples = self.run.shard(tasks, index, shards)
-            config |= {"limit": None, "samples": samples}
-            tasks = {name: task for name, task in tasks.items() if samples[name]}
-        model.end_after = {_kind_of(task) for task in tasks.values()}
-        if tasks:  # more shards than documents leave some with nothing
-            with suppress(Answered):
-                run_lm_eval(model, config, self.loaded | {"tasks": tasks})
 
     def _load_model(self) -> LM:
         """Return the model, in lm-eval's backend; run.json is written with what is known of it.
@@ -329,9 +323,3 @@ def _warn_of_thinking(config: EvaluatorConfig) -> None:
         plain = f"enable_thinking={asked}{',think_end_token=</think>' * bool(asked)}"
         says = "lm-eval's vLLM model ignores enable_thinking in chat_template_args"
         log.warning("%s: give %s in --model_args itself", says, plain)
-
-
-def _kind_of(task: Any) -> str:
-    """Return the method of lm-eval's models that a task's requests are for."""
-    kind = str(task.get_config("output_type"))
-    return "loglikelihood" if kind == "multiple_choice" else kind

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.files import one_line, whole_file
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
-from lm_eval_tasks.answers_file import AnsweringModel, Answers, Unanswered
+from lm_eval_tasks.answers_file import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.lm_eval_private import answering_by
 from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.resume import WHAT, Run
@@ -52,22 +52,33 @@ class Results:
 
 def run_lm_eval(
     model: AnsweringModel,
-    config: Mapping[str, Any],
-    loaded: Mapping[str, Any],
+    config: EvaluatorConfig,
+    loaded: TaskDict,
     tracker: EvaluationTracker | None = None,
 ) -> dict[str, Any]:
-    """Have lm-eval evaluate loaded tasks, with its own progress bars out of sight."""
+    """Have lm-eval evaluate loaded tasks, with its own progress bars out of sight.
+
+    Without a `tracker`, nothing is scored: it ends when all answers are on the disk.
+    """
+    if tracker is None:
+        kinds = {task.get_config("output_type") for task in loaded["tasks"].values()}
+        # the method of lm-eval's models that choices are asked by
+        choices = {"multiple_choice": "loglikelihood"}
+        model.end_after = {choices.get(kind, kind) for kind in kinds}
     names = {*WHAT, "batch_size", "max_batch_size", "device", "confirm_run_unsafe_code"}
-    settings = {name: config[name] for name in names - {"tasks", "seed"}}
+    given = asdict(config)
+    settings = {name: given[name] for name in names - {"tasks", "seed"}}
     seeds = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
-    settings |= dict(zip(seeds, config["seed"] or 4 * [None], strict=True))
+    settings |= dict(zip(seeds, given["seed"] or 4 * [None], strict=True))
+    results: dict[str, Any] = {}
     with (
         Path(os.devnull).open("w", encoding="utf-8") as nowhere,
         redirect_stderr(nowhere),
         answering_by(model, loaded) as manager,
+        suppress(Answered),
     ):
         try:
-            results: dict[str, Any] = lm_eval.simple_evaluate(
+            results = lm_eval.simple_evaluate(
                 **settings,
                 tasks=[*loaded["tasks"]],
                 task_manager=manager,
@@ -127,10 +138,10 @@ def score(
     model, tracker = AnsweringModel(answers, done.model), EvaluationTracker()
     facts, lost = dict[str, Any](), list[str]()
     try:
-        results = run_lm_eval(model, asdict(config), loaded, tracker)
+        results = run_lm_eval(model, config, loaded, tracker)
     except Unanswered as unanswered:
         facts, lost = _leave_out(unanswered, done, config, loaded, answers, partly=partly)
-        results = run_lm_eval(model, asdict(config), loaded, tracker)
+        results = run_lm_eval(model, config, loaded, tracker)
     end = f"{done.began:%Y-%m-%dT%H-%M-%S.%f}"
     names = asdict(tracker.general_config_tracker)
     if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
