@@ -106,7 +106,7 @@ class Search(AdaptiveTask):
     def ask_all(self, asking: Any) -> None:
         """Ask batch after batch until the design is done, then make all of them the documents.
 
-        `asking` is the runner's model, with `tasks`, `answers` and `ask`.
+        `asking` is the evaluation's, with `tasks`, `answers` and `ask`.
         """
         checked = False
         asking.answers.lost.clear()  # they are asked again

@@ -36,11 +36,11 @@ TWINS = f"{SNAPSHOT} tests/analysis/test_why.py tests/analysis/test_twins_alone.
 READ = f"{SNAPSHOT} tests/analysis/test_read.py tests/analysis/test_copies.py"
 RUNNER = "tests/runner/test_runs.py tests/runner/test_resume.py"
 TESTS_OF = {
-    "lm_eval_tasks/runner.py": f"{RUNNER} tests/runner/test_servers.py",
+    "lm_eval_tasks/runner.py": RUNNER,
     "lm_eval_tasks/answers_file.py": RUNNER,
     "lm_eval_tasks/sweep.py": "tests/runner/test_sweep.py",
     "lm_eval_tasks/ask_twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
-    "lm_eval_tasks/evaluation.py": f"{RUNNER} tests/test_mistakes.py",
+    "lm_eval_tasks/evaluation.py": f"{RUNNER} tests/runner/test_servers.py tests/test_mistakes.py",
     "lm_eval_tasks/resume.py": RUNNER,
     "lm_eval_tasks/words.py": f"{RUNNER} tests/test_mistakes.py tests/runner/test_why.py",
     "lm_eval_tasks/cogniload/running_gate.py": "tests/runner/test_running_gate.py",
