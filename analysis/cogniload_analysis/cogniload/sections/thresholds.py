@@ -22,7 +22,7 @@ from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varyi
 from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
 from cogniload_analysis.compare.paired import Difference
 from cogniload_analysis.display import tables as tb
-from cogniload_analysis.display.figures import CURVE, Figure, Panel, Series
+from cogniload_analysis.display.figures import CURVE, Figure, Series
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_analysis.words import say
@@ -110,18 +110,15 @@ def draw_fit(model: str, fitted: Fitted, name: str) -> Figure:
     Points and curve are averages over the other loads; the intervals are Wilson's, 95 %.
     """
     by = "by each load, averaged over the others, and the GLM that was fitted."
-    loads = varying_loads(fitted.responses)
-    panels = [_fit_panel(fitted.responses, fitted.glm, load) for load in loads]
+    glm, panels = fitted.glm, []
+    for load in varying_loads(fitted.responses):
+        curves = []
+        if "beta_0" not in glm.problems:
+            levels, accuracy = _average_prediction(glm, load)
+            at = drawn_levels(levels, load)
+            curves.append(Series(f"GLM, {glm.estimator}", at, accuracy, style=CURVE))
+        panels.append(accuracy_panel(fitted.responses, load, confidence=CONFIDENCE, curves=curves))
     return Figure(name, f"Accuracy of {model} {by}", panels, share_y=True)
-
-
-def _fit_panel(frame: pd.DataFrame, glm: stage.LoadGLM, load: str) -> Panel:
-    curves = []
-    if "beta_0" not in glm.problems:
-        levels, accuracy = _average_prediction(glm, load)
-        at = drawn_levels(levels, load)
-        curves.append(Series(f"GLM, {glm.estimator}", at, accuracy, style=CURVE))
-    return accuracy_panel(frame, load, confidence=CONFIDENCE, curves=curves)
 
 
 def _average_prediction(glm: stage.LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray]:
