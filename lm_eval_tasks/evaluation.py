@@ -132,8 +132,13 @@ class Evaluation:
         """
         folder, (index, shards) = Path(out), check_shard(shard)
         with each_warning_once(), Asking(self, folder, (index, shards), anew=anew) as asking:
-            if cap := asking.ask_all():
-                return Results(folder, stopped=cap, next=HIGHER_CAP)
+            try:
+                if asking.search:
+                    asking.search.ask_all(asking)
+                else:
+                    asking.ask()
+            except CapReached as reached:
+                return Results(folder, stopped=str(reached), next=HIGHER_CAP)
             lines = asking.search.summary() if asking.search else []
             if shards == 1:
                 done = score(asking.run, asking.config, asking.loaded, asking.answers, folder)
@@ -215,32 +220,19 @@ class Asking:
             self._holds = True
             self.answers.catch_up()
 
-    def ask_all(self) -> str:
-        """Ask for all that has no answer yet; return which cap ended it, "" for none.
-
-        No model is loaded where all answers are on the disk.
-        """
-        try:
-            if self.search:
-                self.search.ask_all(self)
-                return ""
-            if not self.tasks:  # more shards than documents leave some with nothing
-                return ""
-            if len(self.answers.documents) >= self.run.total // self.shard[1]:
-                with suppress(Unanswered):
-                    run_lm_eval(AnsweringModel(self.answers, {}), self.config, self.loaded)
-                    return ""
-            self.ask()
-        except CapReached as reached:
-            return str(reached)
-        return ""
-
     def ask(self, *, check: bool = False) -> None:
         """Ask for the answers of this shard's documents; nothing is asked twice.
 
-        With `check`, have each budget refuse what does not fit, and ask nothing. CapReached where a
-        cap ends it.
+        No model is loaded where all of them are on the disk; a design asks only what is not. With
+        `check`, have each budget refuse what does not fit, and ask nothing. CapReached where a cap
+        ends it.
         """
+        if not self.tasks:  # more shards than documents leave some with nothing
+            return
+        if not self.search and len(self.answers.documents) >= self.run.total // self.shard[1]:
+            with suppress(Unanswered):
+                run_lm_eval(AnsweringModel(self.answers, {}), self.config, self.loaded)
+                return
         self._hold()
         self._stop_at_cap()
         self.run.about.pop("stopped", None)

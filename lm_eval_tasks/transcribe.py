@@ -26,7 +26,7 @@ from cogniload_gen.tokens import estimate
 from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.runner import Results
-from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
+from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, cost_of
 
 TASK, DATASET = "cogniload_transcripts", "transcripts"
 
@@ -77,8 +77,10 @@ def transcribe(files: Sequence[Path], reader: Evaluation, *, failures: bool = Fa
         part.write_text("".join(lines), "utf-8")
     about = {**reader.metadata.get(DATASET, {}), "path": str(out / "prompts.jsonl")}
     with Asking(replace(reader, tasks=[TASK], metadata={DATASET: about}), out) as asking:
-        if cap := asking.ask_all():
-            return Results(out, stopped=cap, next=HIGHER_CAP)
+        try:
+            asking.ask()
+        except CapReached as reached:
+            return Results(out, stopped=str(reached), next=HIGHER_CAP)
         answers = {key.document: asking.answers[key]["answer"] for key in asking.answers}
     made: list[tuple[Sample, Transcript]] = []
     for sample, listed in documents.items():
