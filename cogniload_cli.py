@@ -519,6 +519,8 @@ def score(parser: Parser, words: Words) -> int:
         files = [
             file for path in samples for file in (find_samples(path) if path.is_dir() else [path])
         ]
+        if not files:
+            raise ValueError(f"no samples_TASK_DATE.jsonl in {', '.join(map(str, samples))}")
         if out and out.suffix == ".jsonl" and len(files) > 1:
             raise ValueError(f"--out takes one samples file, got {len(files)}: name a folder")
         if arguments.reader and (code := _transcribe(files, arguments)):
@@ -551,7 +553,8 @@ def _transcribe(files: Sequence[Path], arguments: Namespace) -> int:
 
     with each_warning_once():
         reader = read_file(arguments.reader)
-        return _say_results(transcribe(files, reader, failures=arguments.failures))
+        done = transcribe(files, reader, failures=arguments.failures)
+        return max(map(_say_results, done))
 
 
 def report(parser: Parser, words: Words) -> None:

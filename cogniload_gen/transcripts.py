@@ -8,7 +8,7 @@ know by the judge, and all that are dropped are counted.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,6 +16,9 @@ from cogniload_gen.files import read_words
 
 PIECE, OVERLAP = 12_000, 1_500
 """The most characters of a response that a request holds, and how many two pieces share."""
+
+MOST_DROPPED = 4
+"""The share of records, 1 in so many, that may be dropped so that anything is claimed."""
 
 _LONGEST_QUOTE = 200
 _MOST_RECORDS, _MOST = 20_000, 10**12
@@ -80,7 +83,7 @@ def pieces(text: str) -> list[tuple[int, int]]:
     return [*places, (start, len(text))]
 
 
-def parse_answers(answers: Sequence[str]) -> list[dict[str, Any]]:
+def parse_answers(answers: Iterable[str]) -> list[dict[str, Any]]:
     """Return the records of a reader's answers, in order: of a list that is cut, the whole ones.
 
     Examples:

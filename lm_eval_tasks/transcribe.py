@@ -18,6 +18,7 @@ from datasets import Dataset
 
 from cogniload_gen import benchmarks, transcripts
 from cogniload_gen.answers.files import read_samples
+from cogniload_gen.answers.reasoning import split
 from cogniload_gen.answers.sample import Sample, Transcript, as_count
 from cogniload_gen.answers.transcripts import FILE, add_transcripts
 from cogniload_gen.budget import read_context_budget
@@ -28,7 +29,7 @@ from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.runner import Results
 from lm_eval_tasks.spending_caps import HIGHER_CAP, CapReached, cost_of
 
-TASK, DATASET = "cogniload_transcripts", "transcripts"
+TASK, DATASET = "step_transcripts", "transcripts"
 
 # About how many tokens the records of a statement take, and of a character of a response.
 _OF_STATEMENT, _OF_CHARACTER, _LEAST = 60, 0.3, 500
@@ -46,8 +47,11 @@ def load_prompts(**metadata: Any) -> dict[str, Dataset]:
     """Return the documents of the task, each with its prompt, from the file in the metadata.
 
     `context_budget` there replaces the budgets that follow from the lengths of the texts.
+    ValueError where the metadata names no file.
     """
-    told = metadata[DATASET]
+    told = metadata.get(DATASET)
+    if not (isinstance(told, dict) and "path" in told):
+        raise ValueError(f"{TASK} is asked by `cogniload score --steps --reader READER.yaml`")
     documents = [json.loads(line) for line in Path(told["path"]).read_text("utf-8").splitlines()]
     if "context_budget" in told:
         budget = read_context_budget(told["context_budget"])
@@ -55,21 +59,33 @@ def load_prompts(**metadata: Any) -> dict[str, Dataset]:
     return {"test": Dataset.from_list(documents)}
 
 
-def transcribe(files: Sequence[Path], reader: Evaluation, *, failures: bool = False) -> Results:
-    """Have a model transcribe the responses in samples files of a folder; return what became of it.
+def transcribe(
+    files: Sequence[Path], reader: Evaluation, *, failures: bool = False
+) -> Iterator[Results]:
+    """Have a model transcribe the responses in samples files; yield what became of each folder.
 
-    Responses that this reader has transcribed by these instructions are not asked about again, and
-    of hidden reasoning there is nothing to transcribe. With `failures`, wrong responses alone are
-    chosen. `reader` says whom to ask and how. ValueError for files of several folders, and for what
-    can't be evaluated.
+    Responses that this reader has transcribed by these instructions are not asked about again.
+    Twins are left out, and hidden reasoning is not there to transcribe. With `failures`, wrong
+    responses alone are chosen. `reader` says whom to ask and how; a cap is one on each folder, and
+    ends it all. ValueError for what can't be evaluated.
     """
-    if len(folders := {file.parent for file in files}) != 1:
-        raise ValueError(f"a reader takes the samples of one folder, got {len(folders)} folders")
-    (folder,), name = folders, name_of(reader)
-    waiting = [*_choose(files, name, failures=failures)]
-    if not waiting:
-        return Results(folder, lines=[f"{name} has transcribed all that was chosen"])
-    documents = {sample: [*_write_prompts(sample)] for sample in waiting}
+    name, asked = name_of(reader), False
+    for folder in sorted({file.parent.resolve() for file in files}):
+        own = [file for file in files if file.parent.resolve() == folder]
+        prompts = {s: [*_write_prompts(s)] for s in _choose(own, name, failures=failures)}
+        if documents := {sample: listed for sample, listed in prompts.items() if listed}:
+            asked, done = True, _ask_reader(name, folder, documents, reader)
+            yield done
+            if done.stopped:
+                return
+    if not asked:
+        yield Results(files[0].parent, lines=[f"{name} has transcribed all that was chosen"])
+
+
+def _ask_reader(
+    name: str, folder: Path, documents: Mapping[Sample, list[dict[str, Any]]], reader: Evaluation
+) -> Results:
+    """Have a model transcribe the responses in a folder, whose prompts are given."""
     _say_price(name, documents, reader)
     out = folder / DATASET / re.sub(r"[^\w.-]+", "_", f"{name}-{transcripts.version()}")
     with whole_file(out / "prompts.jsonl", force=True) as part:
@@ -86,13 +102,14 @@ def transcribe(files: Sequence[Path], reader: Evaluation, *, failures: bool = Fa
     for sample, listed in documents.items():
         own = [answers[each["id"]] for each in listed if each["id"] in answers]
         if len(own) == len(listed):
-            records, version = transcripts.parse_answers(own), transcripts.version()
+            said = (split(answer).response for answer in own)
+            records, version = transcripts.parse_answers(said), transcripts.version()
             made.append((sample, {"reader": name, "version": version, "records": records}))
     add_transcripts(folder, made)
-    said = [f"{len(made):,} responses transcribed by {name}: {folder / FILE}"]
-    lost = len(waiting) - len(made)
+    lost = len(documents) - len(made)
     left = [f"{lost:,} got no answer: the same command asks about them again"] * bool(lost)
-    return Results(folder, lines=[*said, *left], lost=left)
+    done = f"{len(made):,} responses transcribed by {name}: {folder / FILE}"
+    return Results(folder, lines=[done, *left], lost=left)
 
 
 def name_of(reader: Evaluation) -> str:
@@ -111,8 +128,9 @@ def _choose(files: Iterable[Path], reader: str, *, failures: bool) -> Iterator[S
                 if made and (made["reader"], made["version"]) == (reader, transcripts.version()):
                     continue
                 key = sample.id, sample.text_hash
-                chosen = sample.text.strip() and not sample.reasoning.hidden and key not in seen
-                if chosen and not (failures and sample.score.correct):
+                is_there = sample.text.strip() and not sample.reasoning.hidden
+                is_new = key not in seen and not sample.is_twin
+                if is_there and is_new and not (failures and sample.score.correct):
                     seen.add(key)
                     yield sample
 

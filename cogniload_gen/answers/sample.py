@@ -280,7 +280,9 @@ class Sample:
     def transcript(self) -> Transcript | None:
         """What a reader model wrote down of the text; None where none did."""
         made: Any = members(self.held, "transcripts")
-        return made.get(self.text_hash) if made else None
+        found = members(made, self.text_hash) if made else {}
+        is_one = isinstance(found.get("records"), list) and isinstance(found.get("reader"), str)
+        return made[self.text_hash] if is_one else None
 
     # --- How it was asked ------------------------------------------------------------------------
 

@@ -314,7 +314,7 @@ def test_eval_score_reader_report_repair(chain, make):
     chain.do(*chain.eval("run", make=make))
     ((file, samples),) = ((f, read_lines(f)) for f in Path("run").glob("*/samples_*.jsonl"))
     wrong = [sample for sample in samples if not sample["acc"]]
-    with serving(chain.face, Reader()) as server:
+    with serving(replace(chain.face, reasoning="inline", refuses=""), Reader()) as server:
         given = {"model": "scribe", "base_url": url_of(server), "num_concurrent": 8}
         asked = {"model": "local-chat-completions", "model_args": given, "price": "1,2"}
         asked |= {"apply_chat_template": True, "max_tokens_total": 9000}

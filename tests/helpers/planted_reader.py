@@ -15,7 +15,7 @@ class Reader:
         """It needs no calibration."""
 
     def respond(self, prompt, _key=None):
-        """No reasoning, and the records of the response in a prompt."""
+        """A reasoning that rejects records, and the records of the response in a prompt."""
         person, response = ASKED.search(prompt).groups()
         records = []
         for line in response.splitlines():
@@ -23,4 +23,5 @@ class Reader:
             if person in line and (values := [" ".join(p[::-1]) for p in states_of(said or line)]):
                 k = int(number.split(".")[0]) if number else "final"
                 records.append({"k": k, "applies": None, "values": values, "quote": line[:80]})
-        return "", f"Here it is:\n{json.dumps(records)}"
+        rejected = [{"k": 1, "quote": f"nothing {number}"} for number in range(99)]
+        return f"Not {json.dumps(rejected)}.\n", f"Here it is:\n{json.dumps(records)}"

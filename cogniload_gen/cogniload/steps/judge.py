@@ -22,10 +22,7 @@ from cogniload_gen.cogniload.score import WRONG_LOGIC, language_of_row, score_ro
 from cogniload_gen.cogniload.solve import State
 from cogniload_gen.cogniload.steps.first_error import Steps
 from cogniload_gen.cogniload.steps.transcript import Puzzle, Said, Statement, Tale, gather
-from cogniload_gen.transcripts import quoted
-
-# The share of records, 1 in so many, that may be dropped (J6).
-_MOST_DROPPED = 4
+from cogniload_gen.transcripts import MOST_DROPPED, quoted
 
 _UNREAD = "unread"
 
@@ -159,7 +156,7 @@ def judge_transcript(transcript: object, text: str, row: Mapping[str, Any]) -> S
     shown = sum(_shows(t, tale, puzzle) for t in changing)
     values = any(said.values for said in tale.statements)
     doubted = tale.lost.intersection([*changing, first if first is not None else 0])
-    much = _MOST_DROPPED * counts["dropped"] > sum(counts.values())
+    much = MOST_DROPPED * counts["dropped"] > sum(counts.values())
     is_told = values and decided and 2 * shown >= len(changing)
     if error == _UNREAD or not is_told or doubted or much or _is_gainsaid(error, text, row):
         return Steps(**about)

@@ -22,10 +22,7 @@ from cogniload_gen.factor.reading.steps import (
     read_equations,
 )
 from cogniload_gen.factor.reading.text import NUMBER_WORDS, VARIABLE_FIRST, spelled
-from cogniload_gen.transcripts import Record, quoted
-
-# The share of records, 1 in so many, that may be dropped.
-_MOST_DROPPED = 5
+from cogniload_gen.transcripts import MOST_DROPPED, Record, quoted
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,9}(?!\d|\.\d)")
 
@@ -57,7 +54,7 @@ def judge_transcript(transcript: object, response: str, row: Mapping) -> FactorS
         equations.append((i, next(same, plainly)))
     steps = find_error(equations, problem, response, row)
     told = {i for i, _ in equations}
-    if _MOST_DROPPED * dropped > len(equations) + dropped or lost - told:
+    if MOST_DROPPED * dropped > len(equations) + dropped or lost - told:
         steps = FactorSteps(coverage=steps.coverage)
     return replace(steps, records=len(equations), dropped=dropped)
 
