@@ -500,7 +500,7 @@ def score(parser: Parser, words: Words) -> int:
     parser.option("out", "PLACE", text, type=Path)
     parser.flag("force", "replace the file if it exists")
     arguments = parser.parse_args(words)
-    from cogniload_gen.answers.files import find_samples
+    from cogniload_gen.answers.files import own_files
     from cogniload_gen.answers.rescore import rescore, score_responses
 
     samples, out, dataset = arguments.samples, arguments.out, arguments.dataset
@@ -517,7 +517,7 @@ def score(parser: Parser, words: Words) -> int:
         parts = [score_responses(dataset, samples, out, **how)]
     else:
         files = [
-            file for path in samples for file in (find_samples(path) if path.is_dir() else [path])
+            file for path in samples for file in (own_files(path) if path.is_dir() else [path])
         ]
         if not files:
             raise ValueError(f"no samples_TASK_DATE.jsonl in {', '.join(map(str, samples))}")

@@ -38,6 +38,11 @@ def find_samples(path: Path) -> list[Path]:
     return [file.parent.resolve() / file.name for file in found or inspect_logs.find_logs(path)]
 
 
+def own_files(folder: Path) -> list[Path]:
+    """Return the samples files in a folder, but those of twins, which `why` writes below a run."""
+    return [file for file in find_samples(folder) if not next(read_samples(file))[2].is_twin]
+
+
 def split_name(file: Path) -> tuple[str, str]:
     """Return the task and the date that a samples file's name holds."""
     match = SAMPLES_NAME.fullmatch(file.name)

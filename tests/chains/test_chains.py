@@ -343,6 +343,7 @@ def test_eval_score_reader_report_repair(chain, make):
     begun = ["--gen_kwargs", json.dumps(WARM | {"continue_final_message": True})]
     repaired, _ = chain.do("why", "run", "--repair", *begun[: 2 * (make is arguments)])
     assert "solves" in repaired
+    assert chain.do("score", "run", "--steps")[0].splitlines() == out.splitlines()[1:]
 
 
 def first_error(sample):
