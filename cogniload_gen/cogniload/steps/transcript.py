@@ -54,7 +54,7 @@ _COMMON = frozenset(_WORDS["common"].split())
 """Short words that abbreviate nothing."""
 
 
-class Said(NamedTuple):
+class Stated(NamedTuple):
     """A value of the PoI that the text has at a place, of one of some categories."""
 
     categories: tuple[str, ...]
@@ -75,27 +75,27 @@ class Statement:
     place: int | None = None
     applies: bool | None = None
     is_plain: bool = False
-    values: dict[tuple[str, ...], Said] = field(default_factory=dict)
+    values: dict[tuple[str, ...], Stated] = field(default_factory=dict)
 
     @property
     def is_told(self) -> bool:
         """Whether anything is said of the statement."""
         return self.place is not None
 
-    def wrong(self, state: State) -> list[Said]:
+    def wrong(self, state: State) -> list[Stated]:
         """Return the values that the PoI does not have in a state."""
-        return [said for said in self.values.values() if not said.fits(state)]
+        return [stated for stated in self.values.values() if not stated.fits(state)]
 
-    def hear(self, place: int, applies: bool | None, *, is_plain: bool) -> None:
+    def take(self, place: int, applies: bool | None, *, is_plain: bool) -> None:
         """Take a verdict, if it is the first, and the place, if it is the first."""
         if self.applies is None:
             self.applies, self.is_plain = applies, is_plain
         self.place = place if self.place is None else self.place
 
-    def gainsays(self, applies: bool | None, values: Sequence[Said] = ()) -> bool:
+    def gainsays(self, applies: bool | None, values: Sequence[Stated] = ()) -> bool:
         """Return whether a verdict or values are others than were said before."""
-        known = ((self.values.get(said.categories, said), said) for said in values)
-        other = any(before.told.value != said.told.value for before, said in known)
+        known = ((self.values.get(stated.categories, stated), stated) for stated in values)
+        other = any(before.told.value != stated.told.value for before, stated in known)
         return other or (None not in (applies, self.applies) and applies != self.applies)
 
 
@@ -191,7 +191,7 @@ def _short(value: str) -> re.Pattern[str]:
 
 
 @dataclass(slots=True)
-class Tale:
+class Account:
     """What the records say of each statement and of the end, and where things are taken back.
 
     `lost` are the statements of which nothing is known but what had to be dropped.
@@ -205,39 +205,39 @@ class Tale:
     corrections: list[int] = field(default_factory=list)
 
 
-def gather(records: Sequence[Record], puzzle: Puzzle, text: str) -> Tale:
+def gather(records: Sequence[Record], puzzle: Puzzle, text: str) -> Account:
     """Return what records, in the order of the text, say of the statements of a puzzle."""
-    tale = Tale([Statement() for _ in puzzle.truth])
+    account = Account([Statement() for _ in puzzle.truth])
     furthest, turns_back, sound = 0, False, set[int]()
     checked = _check_all(records, puzzle, _without_statements(text, puzzle))
-    for i, (record, (about, said)) in enumerate(zip(records, checked, strict=True)):
-        if said is None or said.is_partial:
-            tale.lost |= {*about}
+    for i, (record, (about, shown)) in enumerate(zip(records, checked, strict=True)):
+        if shown is None or shown.is_partial:
+            account.lost |= {*about}
         else:
             sound |= {*about}
-        if said is None:
-            tale.dropped += 1
+        if shown is None:
+            account.dropped += 1
             continue
-        tale.records += 1
+        account.records += 1
         if record.revoked:
-            tale.corrections.append(record.end)
+            account.corrections.append(record.end)
             if not any(other.about == record.about for other in records[i + 1 : i + 3]):
-                tale.lost |= {*about}
+                account.lost |= {*about}
             continue
-        own = [tale.statements[t] for t in about] or [tale.final]
-        if own[-1].gainsays(None, said.values) or any(s.gainsays(said.applies) for s in own):
-            tale.corrections.append(record.start)
+        own = [account.statements[t] for t in about] or [account.final]
+        if own[-1].gainsays(None, shown.values) or any(s.gainsays(shown.applies) for s in own):
+            account.corrections.append(record.start)
             turns_back = True
         turns_back = turns_back and max(about, default=puzzle.N) <= furthest
         if turns_back:
             continue
         furthest = max(furthest, *about, 0)
         for statement in own:
-            statement.hear(record.start, said.applies, is_plain=said.is_plain)
-        for categories, each in _by_categories(said.values, about, puzzle).items():
+            statement.take(record.start, shown.applies, is_plain=shown.is_plain)
+        for categories, each in _by_categories(shown.values, about, puzzle).items():
             own[-1].values.setdefault(categories, each)
-    tale.lost -= sound
-    return tale
+    account.lost -= sound
+    return account
 
 
 def _check_all(
@@ -258,10 +258,10 @@ def _check_all(
 
 
 def _by_categories(
-    values: Sequence[Said], about: tuple[int, ...], puzzle: Puzzle
-) -> dict[tuple[str, ...], Said]:
+    values: Sequence[Stated], about: tuple[int, ...], puzzle: Puzzle
+) -> dict[tuple[str, ...], Stated]:
     """Return the last value of each category; of an initial state that has two, a wrong one."""
-    kept: dict[tuple[str, ...], Said] = {}
+    kept: dict[tuple[str, ...], Stated] = {}
     for each in values:
         before = kept.get(each.categories)
         if about != (0,) or before is None or before.fits(puzzle.truth[0]):
@@ -317,7 +317,7 @@ class _Checked(NamedTuple):
 
     applies: bool | None
     is_plain: bool
-    values: list[Said]
+    values: list[Stated]
     is_partial: bool
 
 
@@ -325,7 +325,7 @@ def _check(record: Record, puzzle: Puzzle, text: str, stop: int) -> _Checked | N
     """Return what the text shows of a record; None if that is nothing."""
     named = [puzzle.read(words) for words in record.values]
     pairs = [pair for each in named for pair in each]
-    values = [said for pair in pairs if (said := _find(*pair, record, puzzle, text, stop))]
+    values = [each for pair in pairs if (each := _find(*pair, record, puzzle, text, stop))]
     quote, applies = text[record.start : record.end], record.applies
     yes, no, others = _YES.search(quote), _NO.search(quote), puzzle.is_of_others(quote)
     denied = others or (no and not yes and not values)
@@ -348,7 +348,7 @@ def _find(
     puzzle: Puzzle,
     text: str,
     stop: int,
-) -> Said | None:
+) -> Stated | None:
     """Return a value with its place: in the quote, else behind it, else before it in its line."""
     line = max(text.rfind("\n", 0, record.start) + 1, record.start - _NEAR)
     bounds = (record.start, record.end), (record.end, stop), (line, record.start)
@@ -366,5 +366,5 @@ def _find(
                 continue
             begins = [bound.end() for bound in _BOUND.finditer(text, line, match.start())]
             if not puzzle.is_of_others(text[max(begins, default=line) : match.end()]):
-                return Said(categories, Told(value, *match.span()))
+                return Stated(categories, Told(value, *match.span()))
     return None
