@@ -8,8 +8,8 @@ from datasets import load_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import PREFIX, Benchmark
-from cogniload_gen.budget import read_context_budget
 from cogniload_gen.checks import check_known
+from cogniload_gen.context_budget import read_context_budget
 from cogniload_gen.files import naming
 
 Values = Mapping[str, Any]

@@ -20,7 +20,7 @@ from inspect_ai.log import EvalSample
 
 from cogniload_analysis.adaptive.design import Puzzle
 from cogniload_analysis.adaptive.task import AdaptiveTask, tell
-from cogniload_gen.budget import Share, check_fit, prompt_counter
+from cogniload_gen.context_budget import Share, check_fit, prompt_counter
 from cogniload_gen.grid import change_of
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 

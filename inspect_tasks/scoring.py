@@ -19,7 +19,7 @@ from cogniload_analysis.analyses import Fitted
 from cogniload_gen import benchmarks
 from cogniload_gen.answers.reasoning import of_message
 from cogniload_gen.answers.sample import ResponseFacts, Sample
-from cogniload_gen.budget import Share
+from cogniload_gen.context_budget import Share
 from inspect_tasks.samples import SHARE
 
 # What a run's puzzles must share for FACTOR's fit, as far as they have it.

@@ -24,7 +24,7 @@ from tqdm import tqdm
 from cogniload_gen.answers.reasoning import CLOSE, OPEN, go_on, without_marks
 from cogniload_gen.answers.sample import LIMITS, REASONINGS, SPENT, Sample
 from cogniload_gen.benchmark import PREFIX
-from cogniload_gen.budget import Share, check_fit, response_limit
+from cogniload_gen.context_budget import Share, check_fit, response_limit
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.answers_file import AnsweringModel
 from lm_eval_tasks.lm_eval_private import model_under_evaluation

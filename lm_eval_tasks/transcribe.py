@@ -21,7 +21,7 @@ from cogniload_gen.answers.files import read_samples
 from cogniload_gen.answers.reasoning import split
 from cogniload_gen.answers.sample import Sample, Transcript, as_count
 from cogniload_gen.answers.transcripts import FILE, add_transcripts
-from cogniload_gen.budget import read_context_budget
+from cogniload_gen.context_budget import read_context_budget
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.budget import SharedBudgetTask

@@ -13,7 +13,7 @@ from lm_eval.api.task import Task
 
 from cogniload_analysis.adaptive.design import Puzzle
 from cogniload_analysis.adaptive.task import AdaptiveTask, tell
-from cogniload_gen.budget import Share, prompt_counter
+from cogniload_gen.context_budget import Share, prompt_counter
 from cogniload_gen.task_puzzles import EACH
 from lm_eval_tasks.answers_file import Answers
 from lm_eval_tasks.lm_eval_private import read_task

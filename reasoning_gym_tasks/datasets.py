@@ -9,7 +9,7 @@ from reasoning_gym.dataset import ProceduralDataset
 from reasoning_gym.factory import register_dataset
 
 from cogniload_gen import benchmarks
-from cogniload_gen import budget as budgets
+from cogniload_gen import context_budget as budgets
 from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice, check_integer

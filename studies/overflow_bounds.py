@@ -16,7 +16,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
 from cogniload_analysis.cogniload.first_screen import REACH
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.glm import TERMS, load_design
-from cogniload_analysis.cogniload.thresholds import Threshold
+from cogniload_analysis.cogniload.glm_thresholds import Threshold
 from cogniload_analysis.stats import wilson_interval
 
 MODELS = published_table("glm").set_index("model").loc[["Qwen3-8B", "DS-Qwen-7B", "QwQ-32B"]]

@@ -14,7 +14,7 @@ from replayed import PARAMETERS, parameters_of, replays
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
 from cogniload_gen.answers.sample import ResponseFacts
-from cogniload_gen.budget import Share
+from cogniload_gen.context_budget import Share
 from cogniload_gen.tokens import estimate
 from inspect_tasks import tasks
 from lm_eval_tasks.responses import Response

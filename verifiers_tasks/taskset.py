@@ -10,7 +10,7 @@ import yaml
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from cogniload_gen import benchmarks
-from cogniload_gen import budget as budgets
+from cogniload_gen import context_budget as budgets
 from cogniload_gen.answers import conversations
 from cogniload_gen.answers.reasoning import of_message
 from cogniload_gen.answers.sample import ResponseFacts, Sample

@@ -3,8 +3,8 @@
 from cogniload_analysis.adaptive.design import Adaptive, Design
 from cogniload_analysis.analyses import ADAPTIVE
 from cogniload_analysis.cogniload.analysis import read_samples
+from cogniload_analysis.cogniload.capacity.capacity_design import AdaptiveDesign, estimate_capacity
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.design import AdaptiveDesign, estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from cogniload_analysis.cogniload.glm import (
     InteractionGLM,
@@ -14,18 +14,18 @@ from cogniload_analysis.cogniload.glm import (
     fit_interactions,
     fit_load_glm,
 )
-from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
-from cogniload_analysis.cogniload.sections.attempts import accuracy_by_attempts
-from cogniload_analysis.cogniload.sections.budgets import budget_curve
-from cogniload_analysis.cogniload.sections.errors import outcome_table, token_table
-from cogniload_analysis.cogniload.sections.ranking import ranking_table
-from cogniload_analysis.cogniload.thresholds import (
+from cogniload_analysis.cogniload.glm_thresholds import (
     PAPER_MEANS,
     LoadMeans,
     Threshold,
     Thresholds,
     capacity_thresholds,
 )
+from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
+from cogniload_analysis.cogniload.sections.attempts import accuracy_by_attempts
+from cogniload_analysis.cogniload.sections.budgets import budget_curve
+from cogniload_analysis.cogniload.sections.errors import outcome_table, token_table
+from cogniload_analysis.cogniload.sections.ranking import ranking_table
 from cogniload_analysis.compare.differences import Comparison
 from cogniload_analysis.compare.gate import Gate, gate
 from cogniload_analysis.compare.why import Why, explain_failures

@@ -5,7 +5,7 @@ What a backend calls it comes first. Where it says nothing that is known, the co
 
 from typing import Any, Literal
 
-from cogniload_gen.budget import STOP_MARGIN
+from cogniload_gen.context_budget import STOP_MARGIN
 from cogniload_gen.files import read_words
 
 Ending = Literal["ended", "cut", "filtered", "empty"]

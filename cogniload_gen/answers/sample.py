@@ -29,7 +29,7 @@ from cogniload_gen.answers.reasoning import (
     whole,
 )
 from cogniload_gen.benchmark import Row, Score
-from cogniload_gen.budget import Share
+from cogniload_gen.context_budget import Share
 from cogniload_gen.files import MALFORMED
 
 COUNTS = ("prompt_tokens", "response_tokens")

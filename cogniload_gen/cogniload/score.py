@@ -24,7 +24,6 @@ from typing import Any, NamedTuple, Unpack
 from cogniload_gen.answers.endings import is_cut_off
 from cogniload_gen.answers.reasoning import split
 from cogniload_gen.benchmark import Counts, Row, Score
-from cogniload_gen.budget import CONTEXT_BUDGET
 from cogniload_gen.checks import check_choice, check_columns, check_texts
 from cogniload_gen.cogniload.ontology import (
     CATEGORIES,
@@ -35,6 +34,7 @@ from cogniload_gen.cogniload.ontology import (
     vocabulary,
 )
 from cogniload_gen.cogniload.solve import Solution
+from cogniload_gen.context_budget import CONTEXT_BUDGET
 from cogniload_gen.grid import ENGLISH, language_of
 
 

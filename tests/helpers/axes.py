@@ -1,6 +1,10 @@
 """The fixed design on the axes, for a harness that can't ask: what cogniload_axes.yaml holds."""
 
-from cogniload_analysis.cogniload.capacity.design import ASKED_D, ASKED_RHO, make_candidates
+from cogniload_analysis.cogniload.capacity.capacity_design import (
+    ASKED_D,
+    ASKED_RHO,
+    make_candidates,
+)
 
 
 def axes_grids(N=(10, 400)):

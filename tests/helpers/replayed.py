@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_gen import benchmarks
-from cogniload_gen.budget import CONTEXT_BUDGET, Share, response_limit
+from cogniload_gen.context_budget import CONTEXT_BUDGET, Share, response_limit
 from cogniload_gen.tokens import estimate
 
 DATA = Path(__file__).parents[1]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 
-from cogniload_gen.budget import SMALLEST_BUDGET, Share, prompt_counter, response_limit
+from cogniload_gen.context_budget import SMALLEST_BUDGET, Share, prompt_counter, response_limit
 from lm_eval_tasks.budget import LIMITS, check_window, limit_response, share_budget
 
 

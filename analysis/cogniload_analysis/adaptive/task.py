@@ -7,7 +7,7 @@ from cogniload_analysis.adaptive.design import Design, Puzzle
 from cogniload_analysis.analyses import ADAPTIVE
 from cogniload_analysis.words import say
 from cogniload_gen import benchmarks
-from cogniload_gen.budget import CONTEXT_BUDGET, Share, read_context_budget
+from cogniload_gen.context_budget import CONTEXT_BUDGET, Share, read_context_budget
 from cogniload_gen.task_puzzles import make_puzzles
 
 

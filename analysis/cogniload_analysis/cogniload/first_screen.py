@@ -10,10 +10,10 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
+from cogniload_analysis.cogniload.glm_thresholds import Threshold
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
-from cogniload_analysis.cogniload.thresholds import Threshold
 from cogniload_analysis.display import sentences
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure

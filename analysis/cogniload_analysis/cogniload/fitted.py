@@ -14,9 +14,9 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.adaptive.design import flag_drift
-from cogniload_analysis.cogniload import thresholds as th
+from cogniload_analysis.cogniload import glm_thresholds as th
+from cogniload_analysis.cogniload.capacity.capacity_design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
-from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.glm import LoadGLM, fit_load_glm
 from cogniload_analysis.cogniload.loads import LOADS

@@ -18,8 +18,8 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_analysis.cogniload import thresholds
-from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds, Z
+from cogniload_analysis.cogniload import glm_thresholds
+from cogniload_analysis.cogniload.glm_thresholds import LoadMeans, Threshold, Thresholds, Z
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.stats import CONFIDENCE, Numbers
 
@@ -114,7 +114,7 @@ class LoadGLM:
     ) -> Threshold:
         """Return one threshold, noting why it is missing, or lies outside what was tested."""
         main = self._main_terms(means, level, load)
-        threshold = getattr(thresholds.estimate_thresholds(*main, means), name)
+        threshold = getattr(glm_thresholds.estimate_thresholds(*main, means), name)
         tested, percent = self.cells[load], f"{100 * level:g} %"
         notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
         if threshold.value < tested.min() or threshold.value > tested.max():

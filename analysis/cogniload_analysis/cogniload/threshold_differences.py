@@ -15,7 +15,7 @@ from scipy.linalg import block_diag
 from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
-from cogniload_analysis.cogniload import thresholds as th
+from cogniload_analysis.cogniload import glm_thresholds as th
 from cogniload_analysis.cogniload.fitted import Fitted, hide_unknown
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_logistic, load_design
 from cogniload_analysis.cogniload.sections.adaptive import fit_models

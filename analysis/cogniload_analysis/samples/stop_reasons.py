@@ -5,7 +5,7 @@ import pandas as pd
 
 from cogniload_analysis.words import say
 from cogniload_gen.answers import Sample
-from cogniload_gen.budget import step_of
+from cogniload_gen.context_budget import step_of
 
 ENDED, CUT, _FILTERED, EMPTY, UNKNOWN = "ended", "cut", "filtered", "empty", "unknown"
 ENDINGS = (ENDED, CUT, _FILTERED, EMPTY, UNKNOWN)

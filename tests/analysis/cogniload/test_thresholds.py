@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cogniload_analysis import PAPER_MEANS, LoadMeans, capacity_thresholds, published_table
-from cogniload_analysis.cogniload.thresholds import estimate_thresholds
+from cogniload_analysis.cogniload.glm_thresholds import estimate_thresholds
 
 AT_PAPER_MEANS = vars(PAPER_MEANS)
 TABLE_2 = published_table("glm")

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import betaln, expit, logsumexp, softmax
 
 from cogniload_analysis.cogniload.glm import count_cells
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, LoadMeans, Threshold
+from cogniload_analysis.cogniload.glm_thresholds import PAPER_MEANS, LoadMeans, Threshold
 from cogniload_analysis.stats import TAILS, Interval, half_width, percentiles
 
 COEFFICIENTS = (

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_terms, make_loads
 from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, LoadGLM, load_design
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
+from cogniload_analysis.cogniload.glm_thresholds import PAPER_MEANS
 from cogniload_analysis.published import published_table
 from cogniload_analysis.words import WORDS
 from cogniload_gen.checks import check_choice

@@ -8,7 +8,7 @@ import pandas as pd
 
 from cogniload_analysis.adaptive.design import answer_frame
 from cogniload_analysis.adaptive.section import AdaptiveRun, curve_panel, find_run
-from cogniload_analysis.cogniload.capacity.design import AXES, AdaptiveDesign
+from cogniload_analysis.cogniload.capacity.capacity_design import AXES, AdaptiveDesign
 from cogniload_analysis.cogniload.capacity.prior import NAMED
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels

@@ -17,9 +17,9 @@ from cogniload_analysis.cogniload import glm as stage
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as goodness
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.fitted import LOAD_OF, Fitted, tested_ends
+from cogniload_analysis.cogniload.glm_thresholds import LoadMeans, Threshold, Thresholds
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
-from cogniload_analysis.cogniload.thresholds import LoadMeans, Threshold, Thresholds
 from cogniload_analysis.compare.paired import Difference
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import CURVE, Figure, Series

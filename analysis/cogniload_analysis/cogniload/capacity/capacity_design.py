@@ -30,13 +30,13 @@ from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import find_prior
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
+from cogniload_analysis.cogniload.glm_thresholds import PAPER_MEANS, UNKNOWN, LoadMeans, Threshold
 from cogniload_analysis.stats import Interval
 from cogniload_analysis.words import say
-from cogniload_gen.budget import step_of
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.cogniload.traces import clean_trace
+from cogniload_gen.context_budget import step_of
 
 MEAN_D, _OTHER_D = 5, 6
 """Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
