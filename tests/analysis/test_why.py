@@ -44,28 +44,38 @@ def with_loads(frame):
 
 @pytest.mark.parametrize("cause", STUDY["PLANTED"])
 def test_planted_causes_are_named_and_no_others(cause):
-    """One run, of fixed draws: the study says how often it is right."""
+    """One run, of fixed draws: the study says how often it is right. Of two, one may be open."""
     model = STUDY["PLANTED"][cause]
-    frame = STUDY["simulate"](model, 80, np.random.default_rng(4))
-    why = explain_failures(frame)
-    assert {*why.causes} == {*model.causes}
+    why = explain_failures(STUDY["simulate"](model, 80, np.random.default_rng(4)))
+    alone = len(model.causes) == 1
+    assert why.misfit is None
+    assert {*why.causes} == {*model.causes} if alone else {*why.causes} <= {*model.causes}
     assert why.shares["share"].sum() == pytest.approx(1)
     assert ("step" in set(why.shares["cause"])) == ("step" in model.causes)
     assert why.shares["low"].le(why.shares["high"]).all()
-    alone = len(model.causes) == 1
-    assert (why.shares["high"].max() == 1) == alone  # the end itself, not what comes close to it
     named = why.shares[why.shares["cause"].isin(why.causes)]
-    assert named["share"].sum() > 0.7
     assert named["share"].min() >= 0.1
     assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[0]
+    if alone:
+        assert named["high"].max() == 1  # the end itself, not what comes close to it
+        assert named["share"].sum() > 0.5
+
+
+def test_where_the_best_explanation_misses_a_twin_no_cause_is_named():
+    """Puzzles that fail or not whatever is asked, but with half of the hay: none is such."""
+    frame = STUDY["simulate"](STUDY["PLANTED"]["hay"], 80, np.random.default_rng(4))
+    hay = frame["id"].str.contains("~hay")
+    why = explain_failures(frame.assign(correct=frame["correct"] & ~hay))
+    assert why.causes == ()
+    assert (why.misfit.change, why.misfit.seen) == ("hay", 0)
+    assert why.misfit.expected > 0.3
+    assert why.verdict[0].startswith("None of these causes explains the failures: other hay, 0 %")
 
 
 def repeat(frame, greedy):
     """The same responses of a server that answers a prompt alike: its text is its result's."""
     base, change = zip(*map(split_id, frame["id"]), strict=True)
-    prompt = [
-        "needles" if each == "hay=0" else each.replace("again", "original") for each in change
-    ]
+    prompt = [each.replace("again", "original") for each in change]
     frame = frame.assign(base=base, prompt=prompt, greedy=greedy)
     frame["correct"] = frame.groupby(["base", "prompt"])["correct"].transform("first")
     frame["said"] = frame["base"] + frame["prompt"] + frame["correct"].astype(str)
@@ -74,17 +84,17 @@ def repeat(frame, greedy):
 
 @pytest.mark.parametrize("greedy", [True, False])
 @pytest.mark.parametrize(
-    "cause", ["hay", "needles", "each", "position", "step", "hay and position"]
+    "cause", ["hay", "needles", "each", "position", "step", "each, last value"]
 )
 def test_no_cause_rests_on_repeats_that_repeat_nothing(cause, greedy):
     model = STUDY["PLANTED"][cause]
     frame = STUDY["simulate"](model, 80, np.random.default_rng(5))
     why = explain_failures(repeat(frame, greedy))
     assert {*why.causes} == {*model.causes}
-    assert "320 of 320 repeats have the text of the first answer" in why.verdict[1]
+    assert "160 of 160 repeats have the text of the first answer" in why.verdict[1]
     assert "no luck is subtracted" in why.verdict[1]
     assert ("greedy" in why.verdict[1]) == greedy
-    assert not {"again", "hay=0"} & {*why.effects["change"]}
+    assert "again" not in {*why.effects["change"]}
 
 
 def test_a_few_alike_are_counted_and_named_and_greedy_decoding_needs_none():
@@ -102,51 +112,62 @@ def test_a_few_alike_are_counted_and_named_and_greedy_decoding_needs_none():
     assert "greedy, so there is no luck to subtract" in why.verdict[1]
 
 
+@pytest.mark.parametrize("step", [True, False])
 @pytest.mark.parametrize("again", [True, False])
-def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(again):
-    """By hand, for a puzzle that failed: sums over the number of needles that are too hard."""
+def test_the_likelihood_is_that_of_attempts_given_what_makes_puzzles_differ(again, step):
+    """By hand, for a puzzle that failed: sums over its hard needles, or over how much it slips."""
     columns = {"again": "1"} if again else {}
     frame = frame_of(original="0", needles="1", tail="0", from_51="1", only_7="0", **columns)
     trials = count_trials(with_loads(frame))
-    hay, places, luck, hard, harm, hit = 0.2, 0.3, 0.1, 0.6, 0.7, 0.8
-    parameters = np.array([hay, 0.05, places, luck, hard, harm, hit])
+    hay, places, luck, alone, guess, clean_guess = 0.2, 0.3, 0.1, 0.05, 0.15, 0.4
+    hard, harm, hit, spread = 0.6, 0.7, 0.8, 0.6
+    slips, others = [hay, 0.05, places, luck], [alone, guess, clean_guess]
+    parameters = np.array([*slips, hard, *others, harm, hit] if step else [*slips, *others, spread])
+    kinds = [(0, np.exp(spread * x - spread**2 / 2), share)
+             for x, share in ((-(3**0.5), 1 / 6), (0, 2 / 3), (3**0.5, 1 / 6))]  # fmt: skip
+    if step:
+        mean = hard / harm
+        kinds = [(k, 1, np.exp(-mean) * mean**k / factorial(k)) for k in range(6)]
 
-    def chance(k, needles, length, share):
+    def chance(k, z, needles, length, share):
+        if length == 1:
+            return np.exp(-alone * z) * (1 - harm * share) ** k
         slips = hay * (length - needles) / 75 + 0.05 * length / 100
         slips += places * length * (length + 1) / 10_100 + luck
-        return np.exp(-slips) * (1 - harm * share) ** k
+        unharmed = np.exp(-slips * z) * (1 - harm * share) ** k
+        return unharmed + (1 - unharmed) * (clean_guess if needles == length else guess)
 
     likelihood, condition = 0, 0
-    for k in range(6):
-        mean = hard / harm
-        prior = np.exp(-mean) * mean**k / factorial(k)
-        wrong = 1 - chance(k, 25, 100, 1)
-        rest = chance(k, 25, 25, 1) * (1 - chance(k, 6, 25, 6 / 25)) * chance(k, 24, 49, 24 / 25)
-        rest *= (1 - chance(min(k, 1), 1, 1, hit)) * (chance(k, 25, 100, 1) if again else 1)
+    for k, z, prior in kinds:
+        wrong = 1 - chance(k, z, 25, 100, 1)
+        rest = chance(k, z, 25, 25, 1) * (1 - chance(k, z, 6, 25, 6 / 25))
+        rest *= chance(k, z, 24, 49, 24 / 25) * (1 - chance(min(k, 1), z, 1, 1, hit))
+        rest *= chance(k, z, 25, 100, 1) if again else 1
         likelihood, condition = likelihood + prior * wrong * rest, condition + prior * wrong
-    value, slope = loss(parameters, trials, [0, 2, 3, 4], True)
-    assert value == pytest.approx(-np.log(likelihood / condition if again else likelihood))
-    for place in range(7):
-        step = 1e-6 * np.eye(7)[place]
-        ends = [loss(parameters + sign * step, trials, [0, 2, 3, 4], True)[0] for sign in (1, -1)]
-        assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-4)
+    value, slope = loss(parameters, trials, [0, 2, 3, 4], step)
+    seen = likelihood / condition if again else likelihood
+    assert value == pytest.approx(alone / 0.1 - np.log(seen))
+    for place in range(len(parameters)):
+        apart = 1e-6 * np.eye(len(parameters))[place]
+        ends = [loss(parameters + sign * apart, trials, [0, 2, 3, 4], step)[0] for sign in (1, -1)]
+        assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-4, abs=1e-8)
 
 
 def test_the_interval_of_a_share_ends_where_it_is_less_likely_by_half_of_chi_square():
-    """At each end, the best likelihood by another search over the other slips."""
-    model = STUDY["PLANTED"]["hay and position"]
+    """At each end, the best likelihood by another search over all else."""
+    model = STUDY["PLANTED"]["hay 3, luck 2"]
     trials = count_trials(STUDY["simulate"](model, 60, np.random.default_rng(3)))
-    shares = share_slips(trials, ["distraction", "length", "luck"]).set_index("cause")
-    best = fit(trials, ["distraction", "length", "luck"]).fun
+    shares = share_slips(trials, ["distraction", "luck"]).set_index("cause")
+    best = fit(trials, ["distraction", "luck"]).fun
 
     def cost(parts, share):
-        total, *others = np.abs(parts)
-        others = total * (1 - share) * np.array(others) / (sum(others) + 1e-9)
-        return loss(np.array([total * share, *others]), trials, [0, 2, 3, 4], False)[0]
+        slips = parts[0] * np.array([share, 1 - share])
+        return loss(np.array([*slips, *parts[1:]]), trials, [0, 4], False)[0]
 
+    bounds = [(0.1, 5), (0, 2), (0, 0.35), (0, 0.6), (0, 1.5)]
     for end in shares.loc["distraction", ["low", "high"]]:
-        starts = ([0.7, *np.eye(3)[i] + 0.1] for i in range(3))
-        found = min(minimize(cost, x, (end,), "Nelder-Mead").fun for x in starts)
+        starts = ([0.7, 0.01, guess, guess, spread] for guess in (0.05, 0.3) for spread in (0.1, 1))
+        found = min(minimize(cost, x, (end,), "L-BFGS-B", bounds=bounds).fun for x in starts)
         assert found - best == pytest.approx(1.92, abs=0.02)
     assert (shares["low"] <= shares["share"]).all()
     assert (shares["share"] <= shares["high"]).all()
@@ -174,20 +195,21 @@ def test_a_single_statement_that_is_not_too_hard_takes_nothing_from_the_share_of
 
 @pytest.mark.parametrize(("changes", "shown"), [
     ({"again", "needles", "tail", "only"}, "distraction work length luck step"),
+    ({"again", "needles", "tail"}, "distraction work length luck"),
     ({"again", "tail", "from"}, "length luck"), ({"again", "needles"}, "length luck"),
     ({"again", "reminder"}, "luck"),
-    ({"needles", "from", "only"}, "distraction work length luck"),
+    ({"needles", "from", "only"}, "distraction work length luck step"),
 ])  # fmt: skip
 def test_only_causes_that_the_twins_can_show_are_compared(changes, shown):
-    frame = frame_of(original="01", **dict.fromkeys(changes - {"only"}, "11"), only_3="11")
-    if "only" not in changes:
-        frame = frame[~frame["id"].str.contains("only")]
+    alone = {"only_3": "01"} if "only" in changes else {}
+    frame = frame_of(original="01", **dict.fromkeys(changes - {"only"}, "11"), **alone)
     assert " ".join(show_causes(count_trials(with_loads(frame)))) == shown
 
 
-def test_without_a_second_attempt_a_step_is_too_hard_where_it_fails_alone():
-    for alone, shown in (("01", True), ("11", False)):
-        frame = with_loads(frame_of(original="01", needles="11", only_3=alone))
+@pytest.mark.parametrize("again", [{}, {"again": "01"}])
+def test_a_step_is_too_hard_where_failures_fail_with_it_alone(again):
+    for alone, shown in (("01", True), ("11", False), ("10", False)):
+        frame = with_loads(frame_of(original="01", needles="11", only_3=alone, **again))
         assert ("step" in show_causes(count_trials(frame))) == shown
 
 
@@ -291,7 +313,8 @@ def test_what_has_no_twins_is_refused():
 
 
 @pytest.mark.parametrize(("id", "change"), [
-    ("c-1~only=17", "only"), ("c-1~from=5", "from"), ("c-1~hay=50", "hay=50"), ("c-1", "original"),
+    ("c-1~only=17", "only"), ("c-1~from=5", "from"), ("c-1~hay=50", "hay"), ("c-1", "original"),
+    ("c-1~hay=0", "hay=0"),
     ("c-1~question=state", "question=state"), ("c-1~context=0", "context=0"),
 ])  # fmt: skip
 def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):

@@ -1,9 +1,15 @@
 """Which causes explain the results of CogniLoad's puzzles and their twins together (docs/twins.md).
 
-An attempt is right if no slip does harm. The expected harmful slips grow with a text's needles
-(work), its hay (distraction), its statements and their places (length), or are the same in every
-text (luck). A step that is too hard is different: some needles fail in every text that has them.
-How many there are in a puzzle is unknown, so the likelihood is a sum over it.
+An attempt is right if no slip does harm, or if a guess is right in spite of one. The expected
+harmful slips grow with a text's needles (work), its hay (distraction), its statements and their
+places (length), or are the same in every text (luck). A step that is too hard is different: some
+needles fail in every text that has them. How many there are in a puzzle is unknown, so the
+likelihood is a sum over it.
+
+What no cause is about is fitted beside each: how often a guess is right, with hay in the text and
+without (where the value that is named last is the answer), how often a single statement fails that
+is not too hard (so `only` tells of a step alone), and how much slips differ from puzzle to puzzle,
+unless hard steps make these differ.
 """
 
 from collections.abc import Sequence
@@ -28,8 +34,11 @@ _PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "s
 LEAST_SHARE = 0.1
 """Share of the slips below which a cause is not named beside others."""
 
-# Nothing is named where quite other causes come within this of the best.
+# A cause is not named where others alone come within this of the best.
 _RIVAL = 3.0
+
+_MISFIT = 0.01
+"""The p of the seen shares of twins below which no cause is named."""
 
 NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
 """How far below the best log-likelihood the shares of an interval may be. The others are for ends
@@ -38,6 +47,19 @@ where 2 to 4 amounts bring no slips, which none can bring fewer of: mixtures of 
 HARD = np.arange(6)
 """How many needles of a puzzle may be too hard."""
 
+GUESSES = 0.35, 0.6
+"""The most that guesses are right, of texts with hay and without: a puzzle has three values or
+more to choose from, and without hay the value that is named last is right."""
+
+_SPREADS = 1.5
+"""The most by which the logarithms of puzzles' slips differ (a standard deviation)."""
+
+_SELDOM = 0.1
+"""How many slips at a single statement that is not too hard are expected beforehand."""
+
+# Puzzles whose slips are fewer, as usual and more: nodes and weights of Gauss and Hermite.
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(3)
+
 
 class _Trials(NamedTuple):
     """Attempts (A) at puzzles (P) and their twins, puzzle by puzzle, the puzzle itself first.
@@ -45,21 +67,39 @@ class _Trials(NamedTuple):
     Attributes:
         right: Whether each attempt is right (A).
         amounts: The hay, needles, statements, sum of the statements' places, and 1 (A, 5), over
-            their means for puzzles.
+            their means for puzzles; none of a single statement.
         kept: The share of the puzzle's needles in the text; 1 for a single statement (A, 1).
-        alone: Whether the text is a single statement (A, 1).
+        change: The change of each text, "" for the puzzle (A).
+        clean: Whether the text has no hay (A); no single statement counts as such.
         first: The place of each puzzle's own attempt (P).
         selected: Whether puzzles were chosen by their own results, which are then conditions.
-        changes: The changes that were tried.
     """
 
     right: np.ndarray
     amounts: np.ndarray
     kept: np.ndarray
-    alone: np.ndarray
+    change: np.ndarray
+    clean: np.ndarray
     first: np.ndarray
     selected: bool
-    changes: frozenset[str]
+
+    @property
+    def alone(self) -> np.ndarray:
+        """Whether each text is a single statement (A, 1)."""
+        return (self.change == "only")[:, None]
+
+    def each(self, of_puzzles: np.ndarray) -> np.ndarray:
+        """Return what holds for puzzles for each of their attempts."""
+        return np.repeat(of_puzzles, np.diff([*self.first, len(self.right)]), axis=0)
+
+
+class Misfit(NamedTuple):
+    """The twin of which the best explanation misses most, of puzzles that `failed` or not."""
+
+    change: str
+    failed: bool
+    seen: float
+    expected: float
 
 
 def count_trials(frame: pd.DataFrame) -> _Trials | None:
@@ -85,57 +125,61 @@ def count_trials(frame: pd.DataFrame) -> _Trials | None:
     held, tried = rows["needles"].to_numpy(float), ~np.isnan(length)
     amounts = np.stack([length - held, held, length, length * (length + 1) / 2, held**0], axis=1)
     alone, own = change == "only", change == ""
-    kept = np.where(alone, 1, held / needles)
+    amounts /= np.maximum(amounts[own & tried].mean(axis=0), 1e-9)
     selected = "again" in change
     if selected:
         tried &= rows.groupby("base")["twin"].transform("size").to_numpy() > 1
-    first = np.flatnonzero(own[tried])
     return _Trials(
         rows["correct"].to_numpy(float)[tried],
-        (amounts / np.maximum(amounts[own & tried].mean(axis=0), 1e-9))[tried],
-        kept[tried, None], alone[tried, None], first, selected,
-        frozenset(change[tried]),
-    )  # fmt: skip
+        (amounts * ~alone[:, None])[tried],
+        np.where(alone, 1, held / needles)[tried, None],
+        change[tried],
+        ((length == held) & ~alone)[tried],
+        np.flatnonzero(own[tried]),
+        selected,
+    )
 
 
-def explain_trials(trials: _Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
-    """Return the causes whose fit has the best log-likelihood, less penalties, and `share_slips`.
+def explain_trials(trials: _Trials) -> tuple[tuple[str, ...], pd.DataFrame, Misfit | None]:
+    """Return the causes without which the results are less likely, `share_slips`, and a misfit.
 
-    All single causes are compared, all pairs, and the best pair with each other cause. Slips on
-    both needles and hay are those on all statements, and more on one of the two.
+    All single causes and all pairs are compared by twice the log-likelihood of their fits, less
+    penalties. Slips on both needles and hay are those on all statements, and more on one of the
+    two. A cause of the best fit is named if every fit without it is clearly worse. None is named
+    where the best fit misses the seen shares of twins.
     """
     possible = show_causes(trials)
-    fits = {some: fit(trials, some).fun for size in (1, 2) for some in choose(possible, size)}
-    pair = {*min((some for some in fits if len(some) == 2), key=fits.__getitem__, default=())}
-    fits |= {some: fit(trials, some).fun for some in choose(possible, 3) if pair < {*some}}
-    costs = {some: 2 * fits[some] + sum(_PENALTIES[cause] for cause in some) for some in fits}
+    fits = {some: fit(trials, some) for size in (1, 2) for some in _choose(possible, size)}
+    costs = {some: 2 * fits[some].fun + sum(map(_PENALTIES.__getitem__, some)) for some in fits}
     best = min(costs, key=costs.__getitem__)
-    rivals = [cost for some, cost in costs.items() if not {*some} & {*best}]
-    sure = min(rivals, default=np.inf) > costs[best] + _RIVAL
+    without = {
+        cause: min((cost for some, cost in costs.items() if cause not in some), default=np.inf)
+        for cause in best
+    }
+    misfit = find_misfit(trials, best, fits[best].x)
     left_out = {"distraction" if "work" in best else "work"} | ({"step"} - {*best})
     shares = share_slips(trials, [cause for cause in possible if cause not in left_out])
     ordered = shares.sort_values("share", ascending=False, kind="stable")
+    sure = {c for c, cost in without.items() if cost > costs[best] + _RIVAL and not misfit}
     named = ordered["cause"][ordered["share"] >= LEAST_SHARE]
-    return tuple(cause for cause in named if cause in best and sure), shares
+    return tuple(cause for cause in named if cause in sure), shares, misfit
 
 
 def show_causes(trials: _Trials) -> list[str]:
     """Return the causes that the twins can show.
 
-    Without second attempts, puzzles whose texts all fail look like those with a step that is too
-    hard: it is shown only where failures fail with the step alone, too.
+    A step that is too hard is shown only where failures fail with the step alone, too.
     """
-    parts, clean = trials.changes & {"tail", "from", "until"}, trials.changes & {"needles", "hay"}
-    both, step = bool(parts and clean), "only" in trials.changes
-    if step and not trials.selected:
-        own = np.repeat(trials.right[trials.first], np.diff([*trials.first, len(trials.right)]))
-        alone = trials.right[trials.alone[:, 0] & (own == 0)]
-        step = len(alone) > 0 and 1 - alone.mean() >= LEAST_SHARE
+    changes = {*trials.change}
+    parts, clean = changes & {"tail", "from", "until"}, changes & {"needles", "hay"}
+    both = bool(parts and clean)
+    alone = trials.right[trials.alone[:, 0] & (trials.each(trials.right[trials.first]) == 0)]
+    step = len(alone) > 0 and 1 - alone.mean() >= LEAST_SHARE
     needed = {"distraction": both, "work": both, "length": bool(parts or clean), "step": step}
     return [cause for cause in _PENALTIES if needed.get(cause, True)]
 
 
-def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
+def _choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
     """Return the sets of causes of a size, but those with both distraction and work."""
     return [some for some in combinations(causes, size) if not {"distraction", "work"} <= {*some}]
 
@@ -143,20 +187,80 @@ def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
 def fit(trials: _Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
     """Return scipy's result of the fit of causes: the expected slips that grow with each amount.
 
-    With `step`, which must be the last cause, the last three are the expected harmful slips at
-    needles that are too hard, the share of slips there that do harm, and the chance, at least
+    With `step`, which must be the last cause, the expected harmful slips at needles that are too
+    hard come next. Then come, whatever the causes, the slips at a single statement, and how often
+    guesses are right with hay and without. Last, puzzles differ: by their spread, or with `step` by
+    their hard needles, with the share of slips there that do harm, and the chance, at least
     `surely`, that the single statement of a puzzle with such needles is one of them.
     """
-    problem, bounds = settings(trials, causes, surely)
-    start = [0.4 / max(1, len(problem[1]))] * len(problem[1]) + [0.3, 0.7, 1.0] * problem[2]
+    problem, bounds = _settings(trials, causes, surely)
+    _, places, step = problem
+    start = [0.4 / max(1, len(places))] * len(places) + [0.05, 0.1, 0.1]
+    start = [*start[:-3], 0.3, *start[-3:], 0.7, 1.0] if step else [*start, 0.3]
     return minimize(loss, start, problem, "L-BFGS-B", jac=True, bounds=bounds)
 
 
-def settings(trials: _Trials, causes: Sequence[str], surely: float) -> tuple[Any, Any]:
+def _settings(trials: _Trials, causes: Sequence[str], surely: float) -> tuple[Any, Any]:
     """Return the arguments of `loss` but the parameters, and the bounds of these."""
     places, step = [place for cause in causes for place in _GROWS_WITH[cause]], "step" in causes
-    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999), (surely, 1)] * step
-    return (trials, places, step), bounds
+    last = [(0.5, 0.999), (surely, 1)] if step else [(0, _SPREADS)]
+    others = [(0, None), (0, GUESSES[0]), (0, GUESSES[1]), *last]
+    return (trials, places, step), [(0, None)] * len(places) + [(1e-4, 5)] * step + others
+
+
+class _Chances(NamedTuple):
+    """What parameters say of attempts (A) at puzzles (P), each of some kind (K).
+
+    Attributes:
+        hard: The needles of a puzzle of the kind that are too hard (K).
+        node, factor: The node of its slips, and how many times the usual ones they are (K).
+        mean: The expected number of needles that are too hard (P, 1).
+        log_share: The log of how frequent the kind is (P, K).
+        slips: The usual harmful slips at what is not too hard (A).
+        harmed: The chance that a needle that is too hard does harm (A, 1).
+        tried: How often such needles are in the text (A, K).
+        unharmed: The chance that no slip does harm (A, K).
+        guess: The chance that a guess is right (A, 1).
+        right: The chance that an attempt is right (A, K).
+        score: The log-likelihood of the attempt (A, K).
+    """
+
+    hard: np.ndarray
+    node: np.ndarray
+    factor: np.ndarray
+    mean: np.ndarray
+    log_share: np.ndarray
+    slips: np.ndarray
+    harmed: np.ndarray
+    tried: np.ndarray
+    unharmed: np.ndarray
+    guess: np.ndarray
+    right: np.ndarray
+    score: np.ndarray
+
+
+def _predict(parameters: np.ndarray, trials: _Trials, places: list[int], step: bool) -> _Chances:
+    alone, guess, clean, *last = parameters[len(places) + step :]
+    slips = trials.amounts[:, places] @ parameters[: len(places)] + trials.alone[:, 0] * alone
+    if step:
+        (harm, hit), spread, hard, node = last, 0.0, 1.0 * HARD, 0.0 * HARD
+        needles = trials.amounts[trials.first, 1:2]
+        mean = np.maximum(needles * parameters[len(places)] / harm, 1e-300)
+        log_share = hard * np.log(mean) - mean - gammaln(hard + 1)
+    else:
+        (spread,), harm, hit, hard, node = last, 0.5, 1.0, 0.0 * _NODES, _NODES
+        mean, log_share = np.zeros((len(trials.first), 1)), np.log(_WEIGHTS / _WEIGHTS.sum())
+    factor = np.exp(spread * node - spread**2 / 2)
+    tried = np.where(trials.alone, hard > 0, hard)
+    # a search may look beyond its bounds
+    harmed = np.minimum(harm * np.where(trials.alone, hit, trials.kept), 1 - 1e-9)
+    unharmed = np.exp(tried * np.log1p(-harmed) - slips[:, None] * factor)
+    lucky = np.where(trials.clean, clean, guess)[:, None] * ~trials.alone
+    right = np.clip(unharmed + (1 - unharmed) * lucky, 1e-9, 1 - 1e-9)
+    score = np.where(trials.right[:, None] == 1, np.log(right), np.log1p(-right))
+    return _Chances(
+        hard, node, factor, mean, log_share, slips, harmed, tried, unharmed, lucky, right, score
+    )
 
 
 def loss(
@@ -164,35 +268,64 @@ def loss(
 ) -> tuple[float, np.ndarray]:
     """Return the negative log-likelihood, and its slope.
 
-    A puzzle has a Poisson number of needles that are too hard; with it, attempts are independent.
+    A puzzle has a Poisson number of needles that are too hard, or else its slips are log-normal;
+    with these, attempts are independent.
     """
-    expected, harm, hit = parameters[-3:] if step else (0.0, 0.5, 1.0)
-    hard = HARD if step else HARD[:1]
-    amounts, times = trials.amounts[:, places], np.where(trials.alone, hard > 0, hard)
-    kept = np.where(trials.alone, hit, trials.kept)
-    harmed = np.minimum(harm * kept, 1 - 1e-9)  # a search may look beyond its bounds
-    log_chance = times * np.log1p(-harmed) - (amounts @ parameters[: len(places)])[:, None]
-    chance = np.clip(np.exp(log_chance), 1e-9, 1 - 1e-9)
-    right = trials.right[:, None] == 1
-    scores = np.where(right, np.log(chance), np.log1p(-chance))
-    mean = np.maximum(trials.amounts[trials.first, 1:2] * expected / harm, 1e-300)
-    known = hard * np.log(mean) - mean - gammaln(hard + 1)
-    both = known + np.add.reduceat(scores, trials.first)
-    before = known + scores[trials.first] if trials.selected else np.full_like(known, -np.inf)
-    total, fixed = (np.logaddexp.reduce(part, axis=1)[:, None] for part in (both, before))
+    chances = _predict(parameters, trials, places, step)
+    both = chances.log_share + np.add.reduceat(chances.score, trials.first)
+    total = np.logaddexp.reduce(both, axis=1)[:, None]
     after = change = np.exp(both - total)
     if trials.selected:
+        before = chances.log_share + chances.score[trials.first]
+        fixed = np.logaddexp.reduce(before, axis=1)[:, None]
         total, change = total - fixed, after - np.exp(before - fixed)
-    slope = np.repeat(after, np.diff([*trials.first, len(right)]), axis=0)
-    slope[trials.first] = change
-    slope *= np.where(right, 1, -chance / (1 - chance))
-    gradient = [*(slope.sum(axis=1) @ amounts)]
+    weight = trials.each(after)
+    weight[trials.first] = change
+    right, unharmed, factor = chances.right, chances.unharmed, chances.factor
+    by_right = weight * np.where(trials.right[:, None] == 1, 1 / right, 1 / (right - 1))
+    by_unharmed = by_right * unharmed * (1 - chances.guess)  # by its logarithm
+    by_slips, by_guess = by_unharmed @ factor, -(by_right * (1 - unharmed)).sum(axis=1)
+    gradient = [
+        *(by_slips @ trials.amounts[:, places]), by_slips @ trials.alone[:, 0],
+        by_guess @ ~(trials.clean | trials.alone[:, 0]), by_guess @ trials.clean,
+    ]  # fmt: skip
     if step:
-        by_mean = (change * (hard - mean)).sum()  # by the logarithm of the mean
-        failing = (slope * times / (1 - harmed)).sum(axis=1)
-        by_harm, by_hit = failing @ kept[:, 0] + by_mean / harm, failing @ trials.alone[:, 0] * harm
-        gradient += [-by_mean / expected, by_harm, by_hit]
-    return -float(total.sum()), np.array(gradient)
+        expected, harm = parameters[len(places)], parameters[-2]
+        by_mean = (change * (chances.hard - chances.mean)).sum()  # by the logarithm of the mean
+        failing = (by_unharmed * chances.tried / (1 - chances.harmed)).sum(axis=1)
+        gradient.insert(len(places), -by_mean / expected)
+        gradient += [(failing @ chances.harmed[:, 0] + by_mean) / harm]
+        gradient += [failing @ trials.alone[:, 0] * harm]
+    else:
+        by_spread = by_unharmed @ (factor * (chances.node - parameters[-1]))
+        gradient.append(by_spread @ chances.slips)
+    alone = len(places) + step  # with an exponential prior, lest it stand in for hard steps
+    gradient[alone] += 1 / _SELDOM
+    return parameters[alone] / _SELDOM - float(total.sum()), np.array(gradient)
+
+
+def find_misfit(trials: _Trials, causes: Sequence[str], parameters: np.ndarray) -> Misfit | None:
+    """Return the twin that a fit misses most, if it misses the seen shares by more than chance.
+
+    Each share is of the twins with one change of the puzzles that failed, or of those that did not,
+    and is expected given these results.
+    """
+    (_, places, step), _ = _settings(trials, causes, 1.0)
+    chances = _predict(parameters, trials, places, step)
+    known = chances.log_share + chances.score[trials.first]
+    kinds = np.exp(known - np.logaddexp.reduce(known, axis=1)[:, None])
+    expected = (trials.each(kinds) * chances.right).sum(axis=1)
+    failed = trials.each(trials.right[trials.first]) == 0
+    rows = pd.DataFrame({"change": trials.change, "failed": failed, "seen": trials.right})
+    rows = rows.assign(expected=expected, variance=expected * (1 - expected))
+    sums = rows[rows["change"] != ""].groupby(["change", "failed"], as_index=False).sum()
+    apart = sums["seen"] - sums["expected"]
+    excess: np.ndarray = (apart**2 / np.maximum(sums["variance"], 0.25)).to_numpy()
+    if chi2.sf(excess.sum(), max(1, len(excess) - len(places))) >= _MISFIT:
+        return None
+    change, of = sums.loc[int(excess.argmax()), ["change", "failed"]]
+    means = rows[(rows["change"] == change) & (rows["failed"] == of)]
+    return Misfit(change, bool(of), means["seen"].mean(), means["expected"].mean())
 
 
 def share_slips(trials: _Trials, causes: Sequence[str]) -> pd.DataFrame:
@@ -201,7 +334,7 @@ def share_slips(trials: _Trials, causes: Sequence[str]) -> pd.DataFrame:
     Columns: cause, share, low and high, the 95 % interval: the least and the greatest share of
     slips that are nearly as likely as the best ones (NEAR).
     """
-    (problem, bounds), best = settings(trials, causes, 0.0), fit(trials, causes, 0.0)
+    (problem, bounds), best = _settings(trials, causes, 0.0), fit(trials, causes, 0.0)
     owners = np.array([cause for cause in causes for _ in _GROWS_WITH[cause] or [0]])
     near = NonlinearConstraint(
         lambda x: loss(x, *problem)[0], -np.inf, best.fun + NEAR[0], lambda x: loss(x, *problem)[1]
@@ -210,7 +343,9 @@ def share_slips(trials: _Trials, causes: Sequence[str]) -> pd.DataFrame:
     def share(slips: np.ndarray, mine: np.ndarray, sign: int) -> tuple[float, np.ndarray]:
         total = max(slips[: len(mine)].sum(), 1e-9)
         part = slips[: len(mine)] @ mine / total
-        return sign * part, sign * np.append((mine - part) / total, [0, 0] * problem[2])
+        return sign * part, sign * np.append(
+            (mine - part) / total, [0.0] * (len(slips) - len(mine))
+        )
 
     def end(cause: str, mine: np.ndarray, sign: int) -> float:
         edge = [cause] if sign < 0 else [other for other in causes if other != cause]

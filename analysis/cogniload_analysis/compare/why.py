@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.compare.causes import count_trials, explain_trials
+from cogniload_analysis.compare.causes import Misfit, count_trials, explain_trials
 from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solved
 from cogniload_analysis.samples.copies import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
@@ -25,11 +25,17 @@ FAILED, SOLVED = "failed", "solved"
 # Changes whose text is that of another one.
 _SAME_PROMPT = {_AGAIN: ORIGINAL, "hay=0": NEEDLES}
 
+# Changes whose number is the same for all puzzles, and says what they are.
+_NUMBERED = ("hay=0", "context=0")
+
 # Changes whose success is none of the puzzle's: they are about another answer.
 _NO_CURE = ("until", _ONLY, "question=state")
 
 # Fewest failures with twins that name a cause (studies/twin_causes.py).
 _ENOUGH_FAILURES = 60
+
+# Share of the slips that a cause may have so that it is told beside those that are named.
+_NOT_EXCLUDED = 1 / 3
 
 # Share of failures that a second attempt solves: above it, they may be luck.
 _LEAST_LUCK = 0.05
@@ -51,6 +57,7 @@ class Why:
         shares: The share of the expected slips that each cause of CogniLoad's explains, in one fit
             of them all, with its 95 % interval; None for FACTOR.
         repeats: What the texts of second attempts say of them, "" if nothing.
+        misfit: What the best explanation of all twins misses; None if it misses nothing.
     """
 
     effects: pd.DataFrame
@@ -58,6 +65,7 @@ class Why:
     cures: Mapping[str, tuple[str, ...]]
     shares: pd.DataFrame | None = None
     repeats: str = ""
+    misfit: Misfit | None = None
 
     @property
     def failures(self) -> int:
@@ -92,18 +100,28 @@ class Why:
         """Say the causes with their intervals, or why there is none."""
         if self.failures < _ENOUGH_FAILURES:
             return say("few_failures", failures=self.failures, of=_ENOUGH_FAILURES)
-        if not self.causes:
-            return say("no_cause")
-        shares = {} if self.shares is None else self.shares.set_index("cause").to_dict("index")
-        named = []
-        for cause in self.causes:
-            if row := shares.get(cause):
-                share, low, high = (100 * row[name] for name in ("share", "low", "high"))
-                size = f"{share:.0f} % of its slips, {low:.0f} to {high:.0f}"
-            else:
-                size = _show_points(by_change[_CAUSES[cause][1]])
-            named.append(f"{_CAUSES[cause][0]} ({size})")
-        return f"It fails because of {' and '.join(named)}."
+        if not self.causes and self.misfit:
+            change, failed, seen, expected = self.misfit
+            shares = {"seen": 100 * seen, "expected": 100 * expected}
+            of = "failed" if failed else "were solved"
+            return say("no_cause_fits", change=WORDS["changes"][change], of=of, **shares)
+        rows = [] if self.shares is None else self.shares.to_dict("records")
+        by_cause: dict[str, Any] = {str(row["cause"]): row for row in rows}
+        named = [
+            f"{_CAUSES[cause][0]} ({_show_share(row) if row else _show_points(by_change[change])})"
+            for cause in self.causes
+            for row, change in [(by_cause.get(cause), _CAUSES[cause][1])]
+        ]
+        open_causes = [
+            f"{_CAUSES[cause][0].partition(':')[0]} ({_show_ends(row)} %)"
+            for cause, row in by_cause.items()
+            if cause not in self.causes and row["high"] >= _NOT_EXCLUDED
+        ]
+        others = " and ".join(open_causes)
+        if not named:
+            return say("causes_open" if others else "no_cause", others=others)
+        beside = say("not_excluded", others=others) if others else ""
+        return f"It fails because of {' and '.join(named)}.{beside}"
 
     @property
     def telling(self) -> str:
@@ -111,6 +129,14 @@ class Why:
         change = _CAUSES[self.causes[0]][1] if self.causes else ""
         most = max(self.cures, key=lambda change: len(self.cures[change]), default="")
         return change if self.cures.get(change) else most
+
+
+def _show_share(row: Mapping[Any, Any]) -> str:
+    return f"{100 * row['share']:.0f} % of its slips, {_show_ends(row)}"
+
+
+def _show_ends(row: Mapping[Any, Any]) -> str:
+    return f"{100 * row['low']:.0f} to {100 * row['high']:.0f}"
 
 
 def _show_points(row: Mapping[Any, Any]) -> str:
@@ -124,8 +150,7 @@ def split_id(id: str) -> tuple[str, str]:
     Numbers that may differ from puzzle to puzzle are left out: "only" for only=17.
     """
     base, _, twin = id.partition("~")
-    change = change_of(id)
-    return base, twin if change in ("hay", "context") else change
+    return base, twin if twin in _NUMBERED else change_of(id)
 
 
 TWINS_ALONE = say("twins_alone")
@@ -164,8 +189,8 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *_NO_CURE], errors="ignore")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
     trials = count_trials(frame)
-    fitted, shares = explain_trials(trials) if trials else (None, None)
-    why = Why(effects, _name_causes(effects, results, fitted), cures, shares, repeats)
+    fitted, shares, misfit = explain_trials(trials) if trials else (None, None, None)
+    why = Why(effects, _name_causes(effects, results, fitted), cures, shares, repeats, misfit)
     return why if why.failures >= _ENOUGH_FAILURES else replace(why, causes=())
 
 
