@@ -39,10 +39,7 @@ def test_without_a_command_all_are_printed_by_groups(capsys):
     assert len(NAMES) <= 16
 
 
-@pytest.mark.parametrize(
-    "words",
-    cases(__file__)["no_effect"],
-)
+@pytest.mark.parametrize("words", cases(__file__)["no_effect"])
 def test_an_option_without_effect_is_refused(capsys, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     option = [word for word in words.split() if word.startswith("--")]
