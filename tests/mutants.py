@@ -14,6 +14,7 @@ import random
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -24,40 +25,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 CHAINS, SECONDS = "tests/chains", 1200
-ANALYSIS, ANSWERS = "analysis/cogniload_analysis", "cogniload_gen/answers"
-SNAPSHOT = "tests/analysis/test_snapshot.py"
-SECTIONS = f"{SNAPSHOT} tests/analysis/test_report.py "
-SECTIONS += "tests/analysis/test_adaptive_runs.py "
-SECTIONS += " ".join(
-    f"tests/analysis/cogniload/test_{name}.py"
-    for name in ("breaks", "budgets", "figures", "ranking", "repeats", "tables")
-)
-TWINS = f"{SNAPSHOT} tests/analysis/test_why.py tests/analysis/test_twins_alone.py"
-READ = f"{SNAPSHOT} tests/analysis/test_read.py tests/analysis/test_copies.py"
-RUNNER = "tests/runner/test_runs.py tests/runner/test_resume.py"
-TESTS_OF = {
-    "lm_eval_tasks/runner.py": RUNNER,
-    "lm_eval_tasks/answers_file.py": RUNNER,
-    "lm_eval_tasks/sweep.py": "tests/runner/test_sweep.py",
-    "lm_eval_tasks/ask_twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
-    "lm_eval_tasks/evaluation.py": f"{RUNNER} tests/runner/test_servers.py tests/test_mistakes.py",
-    "lm_eval_tasks/resume.py": RUNNER,
-    "lm_eval_tasks/words.py": f"{RUNNER} tests/test_mistakes.py tests/runner/test_why.py",
-    "lm_eval_tasks/cogniload/running_gate.py": "tests/runner/test_running_gate.py",
-    f"{ANSWERS}/choose_twins.py": "tests/runner/test_why.py tests/runner/test_repair.py",
-    f"{ANSWERS}/sample.py": f"tests/ground/test_sample.py tests/test_rescore.py "
-    f"tests/tasks/test_cogniload.py {READ}",
-    f"{ANSWERS}/rescore.py": "tests/test_rescore.py tests/test_score_table.py",
-    f"{ANALYSIS}/samples/read.py": f"{READ} tests/analysis/test_runs.py",
-    f"{ANALYSIS}/samples/copies.py": f"{READ} tests/analysis/test_why.py",
-    f"{ANALYSIS}/report/compare_runs.py": f"tests/analysis/test_compare.py {TWINS}",
-    f"{ANALYSIS}/report/why.py": TWINS,
-    f"{ANALYSIS}/compare/why.py": TWINS,
-    f"{ANALYSIS}/compare/repair_effects.py": "tests/runner/test_repair.py",
-    f"{ANALYSIS}/cogniload/sections/*.py": SECTIONS,
-    f"{ANALYSIS}/cogniload/first_screen.py": SECTIONS,
-    f"{ANALYSIS}/cogniload/fitted.py": SECTIONS,
-}
+TESTS_OF = tomllib.loads((ROOT / "tests/data/mutants.toml").read_text("utf-8"))
+"""The tests that are asked about a file."""
 OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+"}
 OTHER |= {"*": "+", "/": "*", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
 GUARDS = "strict", "observed"
@@ -152,7 +121,7 @@ def survives(broken: Break, trees: SimpleQueue[Path]) -> bool:
 def tests_of(file: str) -> list[str]:
     """Return what is run for a break of a file, one after another."""
     own = next(tests for pattern, tests in TESTS_OF.items() if Path(file).match(pattern))
-    return [own, *([CHAINS] if (ROOT / CHAINS).is_dir() else [])]
+    return [" ".join(own), *([CHAINS] if (ROOT / CHAINS).is_dir() else [])]
 
 
 def main(count: int = 100, seed: int = 0) -> None:

@@ -10,7 +10,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 from command_line import parse, refusal, run_python
-from stored import read_lines
+from stored import cases, read_lines
 
 from cogniload_cli import COMMANDS, main
 from cogniload_gen import generate_puzzles
@@ -39,15 +39,7 @@ def test_without_a_command_all_are_printed_by_groups(capsys):
     assert len(NAMES) <= 16
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "generate new/ --for RUN", "generate new/ --pass-rate 0.2..0.8",
-        "generate new.jsonl --errors --traces", "generate new/ --force", "compare RUN --force",
-        "score FILE --force", "retrieve --suite symbolic --force", "tasks --link --unlink",
-        "retrieve --suite symbolic --retriever bm25 --encoder E", "push me/x --private --dry-run D",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("words", cases(__file__)["no_effect"])
 def test_an_option_without_effect_is_refused(capsys, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     option = [word for word in words.split() if word.startswith("--")]
@@ -72,18 +64,7 @@ def test_a_help_imports_no_library(words):
     assert words or "cogniload_gen" not in modules
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    ("evaluate", "cogniload: error: there is no evaluate: did you mean eval?"),
-    ("Report x", "cogniload: error: there is no Report: did you mean report?"),
-    ("--hlep", "cogniload: error: there is no --hlep: did you mean --help?"),
-    ("fly", "cogniload: error: there is no fly: `cogniload` alone prints the commands"),
-    ("generate --rh 5 a.jsonl", "generate: error: there is no --rh: did you mean --rho?"),
-    ("report X --out r --forse=3", "report: error: there is no --forse: did you mean --force?"),
-    ("generate a.jsonl --mass 3", "generate: error: unrecognized arguments: --mass 3"),
-    ("generate a.jsonl --n 3", "generate: error: unrecognized arguments: --n 3"),
-    ("report a --out b --price 5", "report: error: price must be IN,OUT, "),
-    ("why run --budget 1.5", "why: error: argument --budget: invalid int value: '1.5'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "message"), cases(__file__)["misspelt"])
 def test_a_wrong_word_is_one_line_that_names_the_nearest(capsys, words, message):
     """Whatever else is missing or wrong then."""
     code, out, err = said_of(capsys, words.split())
@@ -133,24 +114,6 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
         read = {"data_files": file, "split": "train", "cache_dir": folder / kind}
         assert list(datasets.load_dataset(kind, **read)) == expected
     assert read_lines("a.jsonl") == pq.read_table("a.parquet").to_pylist() == expected
-
-
-@pytest.mark.parametrize(("arguments", "message"), [
-    (["generate", "a.jsonl", "--d", "13"], "d must be .*got 13"),
-    (["generate", "a.jsonl", "--rho", "25%"], "rho must be .*got '25%'"),
-    (["generate", "a.jsonl", "--op", "3"], "cogniload takes d, N, .*; got 'op'"),
-    (["generate", "a.jsonl", "--shard", "1/2"], "are for a folder OUT/, got the file a.jsonl"),
-    (["generate", "a/", "--errors"], "are for a file, got the folder a/"),
-    (["generate", "--d", "5", "a.jsonl"], "--d: invalid .* 'a.jsonl'|FILE is missing: it "),
-    (["generate", "--d", "5"], "FILE is missing: it comes before the options"),
-    (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, or in / .*, got 'a\.csv'"),
-    (["solve", "no.txt"], "no.txt: No such file"),
-    (["solve", "."], r"\.: Is a directory"),
-    (["score", "no.jsonl"], "no.jsonl: No such file"),
-])  # fmt: skip
-def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, message):
-    assert re.search(message, refusal(capsys, *arguments))
-    assert list(folder.iterdir()) == []
 
 
 def test_solve_reads_a_file_or_standard_input(folder, capsys):

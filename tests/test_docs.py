@@ -1,12 +1,12 @@
 """The documentation is built from docstrings and pages: their examples and links are true."""
 
 import doctest
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from command_line import run
 from lxml import html
 from source_tree import ROOT, modules
 
@@ -14,9 +14,7 @@ from source_tree import ROOT, modules
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", out]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
+    run(sys.executable, "-m", "mkdocs", "build", "--site-dir", out, cwd=ROOT)
     return out
 
 

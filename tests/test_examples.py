@@ -22,11 +22,7 @@ def test_they_are_small_and_tell_nothing_of_a_machine():
 
 
 def test_a_report_is_written_from_them(tmp_path, caplog):
-    page = write_report(RESULTS, tmp_path / "report").read_text("utf-8")
-    assert "SmolLM2-135M-Instruct" in page
-    assert "CogniLoad and FACTOR" in page
+    write_report(RESULTS, tmp_path / "report")
     cut = [message.partition(" %")[0] for message in caplog.messages if "were cut" in message]
     model = "SmolLM2-135M-Instruct"
     assert cut == [f"CogniLoad, {model}: 13.0", f"FACTOR, {model}: 54.2"]
-    cells = (tmp_path / "report" / "tables" / "cells.csv").read_text("utf-8")
-    assert len(cells.splitlines()) == 1 + 27

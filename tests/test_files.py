@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import refusal
+from stored import stored
 
 from cogniload_gen.files import one_line, read_objects, whole_file, whole_folder
 from cogniload_gen.never_written import without_keys
@@ -123,14 +124,5 @@ def test_a_key_is_never_written(name):
 
 
 def test_what_is_no_key_stays():
-    values = {
-        "eos_token": "</s>",
-        "think_end_token": "</think>",
-        "max_gen_toks": 5,
-        "base_url": "http://127.0.0.1:8000/v1/completions",
-        "system_instruction": "The key: mind a token = 3 @ home, e.g. https://a.b/c@d?q=monkey=1",
-        "stop": ["Authorization", "token=", None, 1.5],
-        "prompt": "api_key=VALUE, {'Authorization': 'x'} http://me:and@you ?token=1",
-        "json": '{"key": "VALUE"}',
-    }
+    values = json.loads(stored(__file__, "no_keys.json").read_text("utf-8"))
     assert without_keys(values) == values

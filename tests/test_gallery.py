@@ -1,10 +1,10 @@
 """The pages' pictures are those that their script draws now."""
 
 import re
-import subprocess
 import sys
 from html import unescape
 
+from command_line import run
 from source_tree import ROOT
 
 from cogniload_analysis.report.compare_runs import explain_results
@@ -21,7 +21,7 @@ def words_of(picture):
 
 def test_the_recordings_are_what_the_commands_write_and_every_picture_is_shown(tmp_path):
     names = ("compare", "plan")  # the report itself is tested elsewhere
-    subprocess.run([sys.executable, PICTURES / "draw.py", tmp_path, *names], check=True)
+    run(sys.executable, PICTURES / "draw.py", tmp_path, *names)
     for picture in (f"{name}.svg" for name in names):
         assert words_of(tmp_path / picture) == words_of(PICTURES / picture), "renew it by draw.py"
     pages = [ROOT / "README.md", *ROOT.glob("docs/*.md")]

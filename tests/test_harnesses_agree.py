@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 import reasoning_gym
-from harness import manager, random_state_put_back
+from harness import Scripted, manager, random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi
 from lm_eval import simple_evaluate
-from lm_eval.api.model import LM
 from replayed import PARAMETERS, parameters_of, replays
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
@@ -26,7 +25,14 @@ LM_EVAL_TASK = {"factor_symbolic": "factor_symbolic_0", "factor_realistic": "fac
 
 def by_lm_eval(name, stored, _):
     """Yield id, prompt, limit, outcome and correct of each sample of lm-eval's own run."""
-    model = Replaying(stored)
+    by_id = {each.id: each for each in stored}
+
+    def respond(request):
+        each = by_id[request.doc["id"]]
+        said = ResponseFacts(each.finish_reason, each.prompt_tokens, each.response_tokens)
+        return Response(each.response, said)
+
+    model = Scripted(respond)
     dataset, parameters = parameters_of(name)
     parameters.pop("suite", None)
     task = LM_EVAL_TASK.get(name, name)
@@ -35,29 +41,8 @@ def by_lm_eval(name, stored, _):
             model, tasks=[task], task_manager=manager(**{dataset: parameters}), bootstrap_iters=0
         )
     for sample in found["samples"][task]:
-        prompt, settings = model.asked[sample["doc"]["id"]]
-        limit = settings["max_gen_toks"]
-        yield sample["doc"]["id"], prompt, limit, sample["outcome"], bool(sample["acc"])
-
-
-class Replaying(LM):
-    """A model of lm-eval that gives the stored responses."""
-
-    def __init__(self, stored):
-        super().__init__()
-        self.stored, self.asked = {each.id: each for each in stored}, {}
-
-    def generate_until(self, requests):
-        """Return what is stored."""
-        responses = []
-        for request in requests:
-            each = self.stored[request.doc["id"]]
-            self.asked[each.id] = request.args
-            said = ResponseFacts(each.finish_reason, each.prompt_tokens, each.response_tokens)
-            responses.append(Response(each.response, said))
-        return responses
-
-    loglikelihood = loglikelihood_rolling = None
+        asked = model.asked[sample["doc"]["id"]]
+        yield sample["doc"]["id"], *asked, sample["outcome"], bool(sample["acc"])
 
 
 @modelapi(name="replaying")

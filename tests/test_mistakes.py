@@ -1,8 +1,11 @@
 """Mistakes that new users made: each is one line, in their words, that says what to do instead."""
 
+import re
+
 import pytest
 from command_line import refusal
 from refusals import refused
+from stored import cases
 
 from cogniload_cli import main
 from cogniload_dataset import load_dataset
@@ -10,32 +13,21 @@ from cogniload_gen import generate_puzzles, score
 from cogniload_gen.rewards import answer_reward
 from cogniload_gen.tokens import load_tokenizer
 
-MODEL = ["--model", "hf", "--model_args", "pretrained=./chekpoint-100"]
-RUN = ["eval", "--tasks", "cogniload_mini"]
-
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
-    """A folder with a results file, and nothing else."""
+    """A folder with three files, and nothing else."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results_1.json").write_text("{\n}\n")
+    (tmp_path / "text.csv").touch()
     (tmp_path / "bad.yaml").write_text("modle: hf\noutput_path: out\n")
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["generate", "x/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
-    (["generate", "x.jsonl", "--for", "results_1.json", "--d", "3"], "--for RESULTS takes "),
-    ([*RUN, "--output_pth", "out", *MODEL], "no --output_pth: did you mean --output_path?"),
-    ([*RUN, "--config", "bad.yaml", *MODEL], "bad.yaml: there is no setting 'modle'"),
-    ([*RUN, "--output_path", "out", "--until", "ECL50±0%", *MODEL], "got 'ECL50±0%'"),
-    (["score", "results_1.json"], "must be an object of JSON, as in lm-eval's samples_*.jsonl"),
-    (["gate", "a", "a", "--margin", "2"], "a gate takes two runs, BASE and NEW, got a twice"),
-    (["why", "."], "must hold one model's samples of one task, got no samples"),
-    (["share", ".", "--out", "out", "--dataset", "puzzles"], "dataset must be user/name"),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "said"), cases(__file__)["refusals"])
 def test_a_mistake_is_answered_in_the_user_s_words(words, said, capsys, tmp_path):
-    assert said in refusal(capsys, *words)
-    assert {path.name for path in tmp_path.iterdir()} == {"results_1.json", "bad.yaml"}
+    files = {*tmp_path.iterdir()}
+    assert re.search(said, refusal(capsys, *words.split()))
+    assert {*tmp_path.iterdir()} == files
 
 
 def test_what_works_is_not_refused(tmp_path, caplog):

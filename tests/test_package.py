@@ -1,24 +1,17 @@
 """The wheel, built from a clean clone and installed where the repository is not in sight."""
 
 import os
-import subprocess
 import sys
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
-from command_line import run_python
+from command_line import run, run_python
 from source_tree import ROOT
 
 import cogniload_gen
 from cogniload_gen import __version__
-
-
-def run(*command: str | Path, **options) -> str:
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    return ran.stdout
 
 
 @pytest.fixture(scope="module")

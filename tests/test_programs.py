@@ -5,6 +5,7 @@ import runpy
 import pytest
 from harness import random_state_put_back
 from source_tree import ROOT
+from stored import cases
 
 FILES = sorted(ROOT.glob("studies/*.py"))
 
@@ -15,12 +16,7 @@ def test_it_finds_what_it_imports(file):
         runpy.run_path(str(file))
 
 
-@pytest.mark.parametrize(("study", "table", "few", "runs", "labels"), [
-    ("comparison_coverage", "paired", 1000, 1000, 2),
-    ("comparison_coverage", "thresholds", 10, 10, 2),
-    ("decay_coverage", "coverage", 1, 48, 2),
-    ("decay_coverage", "warnings", 1, 48, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(("study", "table", "few", "runs", "labels"), cases(__file__)["studies"])
 def test_a_study_prints_its_table(study, table, few, runs, labels, capsys):
     """Few runs of each row agree with the shares in results.txt, within four standard errors."""
     program = runpy.run_path(str(ROOT / f"studies/{study}.py"))

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from stored import read_lines, write_lines
+from stored import cases, read_lines, write_lines
 
 from cogniload_analysis import read_samples
 from cogniload_gen import read_steps, score
@@ -140,11 +140,7 @@ def test_a_folder_names_the_file_and_nothing_is_overwritten_unasked(folder):
     assert rescore(mine, "runs/b/new.jsonl").out == Path("runs/b/new.jsonl")
 
 
-@pytest.mark.parametrize(("line", "said"), [
-    ("", "samples.jsonl holds no responses"),
-    ("{}", "samples.jsonl line 1: no field 'filtered_resps'"),
-    ('{"doc": {"poi": 1}, "filtered_resps": ["x"]}', "samples.jsonl line 1: "),
-])  # fmt: skip
+@pytest.mark.parametrize(("line", "said"), cases(__file__)["no_sample"])
 def test_what_is_no_sample_is_named_and_nothing_is_written(folder, line, said):
     Path("samples.jsonl").write_text(line)
     with pytest.raises(ValueError, match=said):

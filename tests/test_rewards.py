@@ -30,10 +30,14 @@ STATES = {category: state for category, state, *_ in CLAUSES}
 """How a response may tell a value, written apart from the templates and the reader."""
 
 
+def initial(puzzle):
+    return puzzle["initial_state"][puzzle["people"].index(puzzle["poi"])]
+
+
 def blind(puzzle):
     """The states of the PoI where every statement is applied to them, and where none is."""
-    start = puzzle["initial_state"][puzzle["people"].index(puzzle["poi"])]
-    state, always = dict(zip(puzzle["categories"], start, strict=True)), []
+    start, always = initial(puzzle), []
+    state = dict(zip(puzzle["categories"], start, strict=True))
     for statement in puzzle["statements"]:
         state |= {update["category"]: update["value"] for update in statement["updates"]}
         always.append(list(state.values()))
@@ -43,10 +47,6 @@ def blind(puzzle):
 DRAWN = generate_puzzles([1, 3, 7, 12], [10, 30], [10, 50, 90], 2, trace=True).to_pylist()
 PUZZLES = [puzzle for puzzle in DRAWN if puzzle["poi_states"] not in blind(puzzle)]
 PUZZLE = generate_puzzles(3, 20, 50, 1, split="train", trace=True).to_pylist()[0]
-
-
-def initial(puzzle):
-    return puzzle["initial_state"][puzzle["people"].index(puzzle["poi"])]
 
 
 def entry(puzzle, t, state, form="{t}. {poi} {clauses}."):
@@ -63,27 +63,14 @@ def tracking(puzzle, states=None, **form):
 
 def tracking_up_to(puzzle, last):
     """Right up to a statement; from then on one value is not the PoI's."""
-    wrong = [[f"not-{state[0]}", *state[1:]] for state in puzzle["poi_states"]]
-    for state, domain in zip(wrong, [puzzle["domains"][0]] * len(wrong), strict=True):
-        right = state[0].removeprefix("not-")
-        state[0] = next(value for value in domain if value != right)
+    wrong = [
+        [next(value for value in puzzle["domains"][0] if value != right), *others]
+        for right, *others in puzzle["poi_states"]
+    ]
     return tracking(puzzle, puzzle["poi_states"][:last] + wrong[last:])
 
 
-def final_sentence(puzzle, value):
-    return f"{puzzle['poi']} {STATES[puzzle['category']].format(value)}."
-
-
-FORMS = """\
-{t}. {poi} {clauses}.
-{t}) {poi}: {clauses}
-**Statement {t}:** {poi} {clauses}
-- After statement {t}, {poi} {clauses}.
-### Step {t}: the people of the statement are not met, so {poi} {clauses}
-[{t}] {poi} {clauses}; nothing changes."""
-
-
-@pytest.mark.parametrize("form", FORMS.splitlines())
+@pytest.mark.parametrize("form", cases(__file__)["forms"])
 def test_right_tracking_is_read_in_many_forms(form):
     for puzzle in PUZZLES:
         assert step_score(tracking(puzzle, form=form), puzzle) == 1
@@ -143,15 +130,12 @@ def test_blind_strategies_earn_at_most_a_tenth(d, rho):
         assert right == 1 or puzzle["poi_states"] in (always, never)
 
 
-def asked(puzzle):
-    return {name: puzzle[name] for name in ("poi", "category", "options")}
-
-
 @pytest.mark.parametrize("puzzle", PUZZLES)
 def test_the_answer_reward_is_the_papers_accuracy_for_an_answer_that_does_not_hedge(puzzle):
+    asked = {name: puzzle[name] for name in ("poi", "category", "options", "answer")}
     for value in puzzle["options"]:
-        response = f"So it is.\n{final_sentence(puzzle, value)}"
-        correct = score_response(response, answer=puzzle["answer"], **asked(puzzle)).correct
+        response = f"So it is.\n{puzzle['poi']} {STATES[puzzle['category']].format(value)}."
+        correct = score_response(response, **asked).correct
         assert answer_score(response, puzzle) == correct == (value == puzzle["answer"])
 
 
@@ -167,12 +151,8 @@ def test_a_value_within_the_answers_spelling_is_no_other_option():
     assert answer_score("Ali last listened to rap, no, reggae.", music | {"answer": "reagea"}) == 0
 
 
-def columns(puzzles):
-    return {name: [puzzle[name] for puzzle in puzzles] for name in puzzles[0]}
-
-
 def test_a_completion_without_text_of_the_model_earns_nothing_and_a_missing_column_is_named():
-    row = columns([PUZZLE])
+    row = {name: [value] for name, value in PUZZLE.items()}
     tool = [{"role": "tool", "content": tracking(PUZZLE)}, {"role": "assistant", "content": "."}]
     for silent in (None, [], [{"role": "assistant", "content": None}], tool):
         assert answer_reward(completions=[silent], **row) == [0.0]

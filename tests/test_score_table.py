@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from command_line import main
-from stored import read_lines, write_lines
+from stored import cases, read_lines, write_lines
 
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
@@ -129,11 +129,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):
     assert not Path("out.jsonl").exists()
 
 
-@pytest.mark.parametrize(("dataset", "said"), [
-    ("empty", "empty must be a file that ends in .parquet, or a folder of these"),
-    ("given.jsonl", "given.jsonl line 1: a row must be a puzzle of"),
-    ("no.parquet", "No such file or directory: 'no.parquet'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("dataset", "said"), cases(__file__)["no_dataset"])
 def test_a_dataset_that_is_none_is_named(rows, dataset, said):
     Path("empty").mkdir()
     write("given.jsonl", [answer(row, 0) for row in rows])

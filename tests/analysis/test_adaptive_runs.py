@@ -143,10 +143,9 @@ def test_a_run_at_other_loads_is_told_at_them_and_has_no_rank(undrawn, tmp_path)
 def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
     until = UNTIL[AdaptiveDesign] | {"budget": 192}
     design = AdaptiveDesign(**until, prior="vague")
-    while not design.done:
-        design.tell(design.ask(), [p.N + 9 * p.d < 130 - p.index for p in design.ask()])
+    run(design, lambda p: p.N + 9 * p.d < 130 - p.index)
     until |= design.fingerprint | ({"prior": "vague"} if named else {})
-    (run,) = find_runs(write_design(tmp_path, design, until=until), design)
-    assert run.goal == design.batches[-1][2:5]
-    assert run.estimate.ECL50 == design.estimate().ECL50
-    assert "The prior was the vague one." in say_run(run_row(run))[1]
+    (found,) = find_runs(write_design(tmp_path, design, until=until), design)
+    assert found.goal == design.batches[-1][2:5]
+    assert found.estimate.ECL50 == design.estimate().ECL50
+    assert "The prior was the vague one." in say_run(run_row(found))[1]

@@ -139,13 +139,7 @@ def test_puzzles_that_one_was_not_asked_are_left_out_and_said_to_be():
     assert row["first_share"] == pytest.approx(mine["correct"][mine["d"] != 10].mean())
 
 
-@pytest.mark.parametrize(("shares", "cut", "says"), [
-    ((0.7, 0.7), (0.3, 0.0), "Only the accuracy with cut responses differs"),
-    ((0.9, 0.6), (0.3, 0.0), "Only the accuracy without cut responses differs"),
-    ((0.9, 0.6), (0.1, 0.1), "Both scores differ"),
-    ((0.7, 0.7), (0.1, 0.1), "Neither score differs"),
-    ((0.7, 0.3), (0.0, 0.01), ""),
-])  # fmt: skip
+@pytest.mark.parametrize(("shares", "cut", "says"), CASES["two_scores"])
 def test_it_is_said_which_of_the_two_scores_differs(shares, cut, says):
     """By the puzzles that no limit cut in either run."""
     runs = []

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from lm_eval_layout import make_answers, write_run
-from stored import read_lines, write_lines
+from stored import cases, read_lines, write_lines
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_gen.answers import Sample
@@ -144,22 +144,7 @@ def test_puzzles_without_an_answer_bound_accuracy(undrawn, tmp_path):
     assert said in build_parts({"CogniLoad": frame})[0].verdicts[0].sentences[0]
 
 
-@pytest.mark.parametrize(
-    ("backend", "model", "settings", "greedy"),
-    [
-        ("local-chat-completions", "m", {}, True),
-        ("hf", "m", {"temperature": "0"}, True),
-        ("hf", "m", {"temperature": 0.6, "do_sample": False}, True),
-        ("local-completions", "m", {"temperature": 0.6, "do_sample": False}, False),
-        ("hf", "m", {"do_sample": True}, False),
-        ("vllm", "m", {"temperature": 0.6}, False),
-        ("openai-chat-completions", "gpt-5-mini", {"temperature": 0}, False),
-        ("openai-chat-completions", "gpt-4.1", {}, True),
-        ("inspect", "m", {}, False),
-        (None, "m", {}, False),
-        (None, "m", {"temperature": 0}, True),
-    ],
-)
+@pytest.mark.parametrize(("backend", "model", "settings", "greedy"), cases(__file__)["greedy"])
 def test_greedy_decoding_is_known_by_what_lm_eval_sends(backend, model, settings, greedy):
     results = {"config": {"model": backend} if backend else None, "model_name": model}
     assert Sample({}).is_greedy(results, settings) == greedy

@@ -77,28 +77,10 @@ def test_a_model_that_runs_elsewhere_or_nowhere_has_no_device(tmp_path):
 
 
 def test_the_table_of_runs_says_how_the_model_was_run(tmp_path):
-    write_run(
-        tmp_path,
-        "m",
-        [sample()],
-        generation={"max_gen_toks": 512},
-        config={
-            "model": "vllm",
-            "model_args": {"pretrained": "m", "dtype": "auto", "quantization": "awq"},
-        },
-        vllm_version="0.11.0",
-        pretty_env_info="x\nGPU models and configuration: \nGPU 0: NVIDIA H200\nGPU 1: NVIDIA H200",
-        chat_template="{{ x }}",
-        chat_template_sha="abcdef01" * 8,
-    )
+    how, told = CASES["how_a_model_ran"]
+    write_run(tmp_path, "m", [sample()], **how)
     row = run_table(read_samples(tmp_path), COGNILOAD.loads).iloc[0]
-    assert row[["backend", "precision", "device", "chat_template", "output_limit"]].tolist() == [
-        "vllm, vLLM 0.11.0",
-        "auto, quantization awq",
-        "NVIDIA H200",
-        "abcdef01",
-        "512",
-    ]
+    assert row[[*told]].to_dict() == told
 
 
 def test_much_overflow_bounds_both_scores_and_little_does_not(undrawn, tmp_path):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from lm_eval_layout import BETA, SMALL, make_puzzle, make_sample, make_samples, write_run
 from refusals import refused
+from stored import cases
 
 from cogniload_analysis import accuracy_by_attempts, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -121,14 +122,7 @@ def test_token_counts_and_the_seed_may_be_missing(tmp_path):
     assert run_table(read_samples(tmp_path), COGNILOAD.loads)["seed"].tolist() == ["12345678901"]
 
 
-@pytest.mark.parametrize(
-    ("tasks", "cause"),
-    [
-        ([], "no samples_TASK_DATE.jsonl in .*results"),
-        (["gsm8k"], "no CogniLoad task in .*: .* are of gsm8k"),
-        (["cogniload"], "samples_cogniload.*holds no responses"),
-    ],
-)
+@pytest.mark.parametrize(("tasks", "cause"), cases(__file__)["no_responses"])
 def test_what_holds_no_responses_says_what_was_looked_for_and_where(tmp_path, tasks, cause):
     (tmp_path / "results").mkdir()
     for task in tasks:

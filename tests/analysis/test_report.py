@@ -2,13 +2,13 @@
 
 import io
 import re
-import subprocess
 import sys
 from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import run
 from lm_eval_layout import BETA, SMALL, make_puzzle, make_sample, make_samples, write_run
 from report_reader import assert_numbers_are_of_the_tables, read_page, read_table
 from stored import cases, contents
@@ -106,10 +106,8 @@ def test_every_number_of_the_report_can_be_recomputed_from_its_csv(report):
 @pytest.mark.slow
 def test_the_demo_s_every_number_can_be_recomputed_from_its_csv(tmp_path):
     """`make demo` for real: its models, their twins, and the report at its end."""
-    command = [sys.executable, "-m", "cogniload_cli", "demo", "--out", tmp_path / "demo"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    carried, cause, better, _, planted, planted_cause, _ = ran.stdout.splitlines()[-7:]
+    said = run(sys.executable, "-m", "cogniload_cli", "demo", "--out", tmp_path / "demo")
+    carried, cause, better, _, planted, planted_cause, _ = said.splitlines()[-7:]
     ends = re.compile(r"^\S+: .* at (\d+) statements \((\d+) to (\d+)\): ECL50")
     value, low, high = map(int, ends.match(carried).groups())
     assert low < value < high <= 1.25**2 * low
@@ -341,4 +339,4 @@ def test_the_public_names_are_these_and_importing_them_loads_no_matplotlib():
     code += "modules = {name for name in public if inspect.ismodule(getattr(c, name))}\n"
     code += "assert 'matplotlib' not in sys.modules\n"
     code += "assert set(c.__all__) == public - modules, set(c.__all__) ^ (public - modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run(sys.executable, "-c", code)

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import binom, chi2
 from source_tree import ROOT
+from stored import cases
 
 from cogniload_analysis import explain_failures
 from cogniload_analysis.compare.causes import (
@@ -312,11 +313,7 @@ def test_what_has_no_twins_is_refused():
         explain_failures(frame.assign(model=["a", "a", "b", "b"]))
 
 
-@pytest.mark.parametrize(("id", "change"), [
-    ("c-1~only=17", "only"), ("c-1~from=5", "from"), ("c-1~hay=50", "hay"), ("c-1", "original"),
-    ("c-1~hay=0", "hay=0"),
-    ("c-1~question=state", "question=state"), ("c-1~context=0", "context=0"),
-])  # fmt: skip
+@pytest.mark.parametrize(("id", "change"), cases(__file__)["changes_of_ids"])
 def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):
     assert split_id(id) == ("c-1", change)
 

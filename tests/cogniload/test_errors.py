@@ -3,8 +3,9 @@
 import os
 from collections import Counter
 
+import pyarrow.parquet as pq
 import pytest
-from command_line import run_python
+from command_line import main, run_python
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.knobs import ERRORS
@@ -108,3 +109,19 @@ def test_a_clean_trace_is_right_throughout_in_each_style():
 def test_another_kind_is_refused():
     with pytest.raises(ValueError, match="error must be one of initial"):
         write_trace(PUZZLES[-1]["puzzle"], 5, error="big")
+
+
+def test_traces_are_written_with_their_errors(tmp_path):
+    words = ["--d", "3", "--N", "8", "--rho", "50", "--num-puzzles", "20", "--errors"]
+    assert main(["generate", str(tmp_path / "traces.parquet"), *words]) == 0
+    traces = pq.read_table(tmp_path / "traces.parquet").to_pylist()
+    assert len(traces) == 20
+    assert len({row["style"] for row in traces}) > 3
+    assert {row["error"] for row in traces} > {None}
+    for row in traces:
+        assert row["answer"] == solve_steps(row["puzzle"]).answer
+        assert row["response"] == "".join(row["steps"])
+        assert (row["label"] == -1) == (row["error"] is None)
+        steps = read_steps(row["response"], row)
+        planned = row["first_error"], row["error"]
+        assert not steps.read or (steps.first_error, steps.error) == planned

@@ -6,7 +6,7 @@ import os
 import pyarrow as pa
 import pytest
 from command_line import run_python
-from grids import cogniload_grid, cogniload_source
+from grids import cogniload_grid, source
 from memory import PEAK
 
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles
@@ -54,8 +54,8 @@ def test_batches_do_not_matter(monkeypatch, batch, table_clauses):
     mean_N = sum(GRID["N"]) / len(GRID["N"])
     monkeypatch.setattr(table_module, "BATCH_STATEMENTS", batch * int(mean_N))
     monkeypatch.setattr(table_module, "TABLE_CLAUSES", table_clauses)
-    source = cogniload_source(cogniload_grid(**GRID, num_puzzles=9), trace=True)
-    parts = list(source.tables(first_batch=batch))
+    made = source(cogniload_grid(**GRID, num_puzzles=9), trace=True)
+    parts = list(made.tables(first_batch=batch))
     assert len(parts) >= len(whole) / batch
     assert pa.concat_tables(parts).equals(whole)
 

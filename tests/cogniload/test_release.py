@@ -7,31 +7,12 @@ from pathlib import Path
 
 import pytest
 from questions import RELEASED
-from stored import read_lines, write_lines
+from stored import cases, read_lines, write_lines
 
 from cogniload_gen import generate_puzzles, score
 
 SCRIPT = Path(__file__).parents[2] / "examples/import_release.py"
-WORDING = {
-    # category: initial state, condition, update; "a" stands before any noun, also before a vowel
-    "location": ("is located at the {}", "located in the {}", "move to the {}"),
-    "clothes_shirt": ("is wearing a {} shirt", "wearing a {} shirt", "change into a {} shirt"),
-    "clothes_pant": ("is wearing a {} pant", "wearing a {} pant", "change into a {} pant"),
-    "clothes_hat": ("is wearing a {} hat", "wearing a {} hat", "change into a {} hat"),
-    "clothes_socks": ("is wearing {} socks", "wearing {} socks", "change into {} socks"),
-    "clothes_gloves": ("is wearing {} gloves", "wearing {} gloves", "put on {} gloves"),
-    "clothes_underwear": ("is wearing {} underwear", "wearing {} underwear", "put on {} underwear"),
-    "hair": ("has {} colored hair", "having {} hair", "color their hair to {}"),
-    "recent_eat": ("last ate a {}", "which most recently ate {}", "eat a {}"),
-    "recent_watch": (
-        "last watched a {} movie", "which most recently watched a {} movie", "watch a {} movie",
-    ),
-    "recent_listen": (
-        "last listened to {} music", "which most recently listened to {} music",
-        "listen to {} music",
-    ),
-    "recent_read": ("last read a {} book", "which most recently read a {} book", "read a {} book"),
-}  # fmt: skip
+WORDING = cases(__file__, "release.toml")
 
 
 def clauses(settings, form):

@@ -55,17 +55,8 @@ def test_windows_are_the_last_lines_of_their_kind():
     assert windows("", poi="Brent", category="hair") == ("", "", "")
 
 
-@pytest.mark.parametrize(("prompt", "response", "budget", "over"), [
-    (20_000, 12_748, CONTEXT_BUDGET, True),
-    (20_000, 12_747, CONTEXT_BUDGET, False),
-    (None, 32_748, CONTEXT_BUDGET, True),
-    (None, 32_747, CONTEXT_BUDGET, False),
-    (32_748, None, CONTEXT_BUDGET, True),
-    (100, 100, 220, True),
-    (100, 100, 221, False),
-])  # fmt: skip
-def test_context_budget(prompt, response, budget, over):
-    counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
+@pytest.mark.parametrize(("counts", "over"), CASES["budgets"])
+def test_context_budget(counts, over):
     expected = "wrong_max_context" if over else "correct_valid"
     assert outcome("Brent is wearing green socks.", **counts) == expected
     assert CONTEXT_BUDGET == 32_768
@@ -73,13 +64,7 @@ def test_context_budget(prompt, response, budget, over):
 
 # D.2: category mapping and qualifiers
 
-QUALIFIERS = {
-    "location": "at located in", "clothes_shirt": "shirt wear", "clothes_pant": "pant wear",
-    "clothes_hat": "hat wear", "clothes_socks": "sock wear", "clothes_gloves": "glove wear",
-    "clothes_underwear": "underwear wear", "hair": "hair", "recent_eat": "eat ate",
-    "recent_watch": "watch watched movie", "recent_listen": "listen listened music",
-    "recent_read": "read book",
-}  # fmt: skip
+QUALIFIERS = CASES["qualifiers"]
 
 
 def test_unknown_category():
@@ -158,18 +143,11 @@ def test_earlier_lines_without_the_poi_do_not_matter(response, earlier):
 ROW = {"poi": "Brent", "category": "hair", "answer": "green", "options": ["green", "red", "blue"]}
 
 
-@pytest.mark.parametrize(("response", "value", "words"), [
-    ("First.\nBrent has **Green** hair.", "green", "Green"),
-    ("Brent has red hair, then\nBrent has blue hair.", "blue", "blue"),
-    ("Brent has green hair.\nRemember: red.", "green", "green"),
-    ("Brent had red or blue hair", "blue", "blue"),
-    ("Brent has hair.", None, None),
-    ("", None, None),
-])  # fmt: skip
+@pytest.mark.parametrize(("response", "value", "words"), CASES["evidence"])
 def test_a_score_keeps_its_evidence(response, value, words):
     found = score(response, ROW)
-    assert found.value == value
-    assert (found.evidence and response[slice(*found.evidence)]) == words
+    assert (found.value or "") == value
+    assert response[slice(*found.evidence or (0, 0))] == words
     assert found.explanation
     assert found.outcome is score_response(response, **ROW)
 

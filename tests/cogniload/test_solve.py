@@ -6,23 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from questions import CLAUSES, QUESTIONS
+from stored import cases
 
 from cogniload_gen.cogniload.solve import solve, solve_steps
 
-PUZZLE = """\
-Solve this logic puzzle. You MUST finalize your response with a single sentence about the asked \
-property (e.g., "Peter is in the livingroom.", "Peter is wearing blue socks",...). Solve the \
-puzzle by reasoning through the statements in a strictly sequential order.
-Brent is wearing green socks and is wearing purple gloves and last listened to classical music.
-Anthony is wearing purple socks and last listened to disco music and is wearing yellow gloves.
-1. The people wearing green socks listen to electronic music.
-2. The people who last listened to classical music and wearing purple gloves put on yellow gloves.
-3. The people wearing green socks and who last listened to electronic music put on purple socks \
-and listen to disco music.
-4. The people wearing purple socks put on green socks and put on purple gloves.
-
-What color of socks is Brent wearing?
-"""
+CASES = cases(__file__, "solve.toml")
+PUZZLE = CASES["puzzle"]
 
 
 @pytest.mark.parametrize("clause", CLAUSES)
@@ -73,18 +62,11 @@ def test_line_ends_and_blank_lines_do_not_matter():
     assert solve_steps(PUZZLE.split("\n", 1)[1]) == solve_steps(PUZZLE)
 
 
-BROKEN = [
+BROKEN = [(PUZZLE.replace(old, new), message) for old, new, message in CASES["broken"]]
+BROKEN += [
     ("", "line 1: expected a puzzle, got an empty text"),
     ("Hello", "line 1: expected a puzzle's text (people, statements, a question), and not its row"),
-    (PUZZLE.replace("green socks and", "green shoes and"), "line 2: expected a person's values"),
-    (PUZZLE.replace("Anthony", "Brent"), "line 3: expected a person (besides Brent)"),
-    (PUZZLE.replace("is wearing purple gloves", "has green socks"), "line 2: expected different"),
-    (PUZZLE.replace("2. ", "3. "), "line 5: expected statement 2; got '3. The people who"),
-    (PUZZLE.replace("socks listen to", "socks and listen to"), "line 4: expected conditions"),
-    (PUZZLE[: PUZZLE.index("What")], "line 7: expected a question such as 'What color shirt is"),
-    (PUZZLE.replace("Brent wearing?", "Al wearing?"), "line 9: expected a question about one of"),
-    (PUZZLE.replace("What color of socks", "How warm"), "line 9: expected a question such as"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN)

@@ -1,5 +1,6 @@
 """Transcripts: what a model wrote down of a response, held against the solver."""
 
+import json
 import random
 from itertools import pairwise
 
@@ -32,6 +33,8 @@ def judged(text, *records):
 
 
 TEXT = "Ann: red hat, pizza. 1 is hers: green hat. 2 is not. 3: she eats pasta. 4 not. Green hat."
+WRITTEN = json.loads(stored(__file__, "records.json").read_text("utf-8"))
+"""What another text replaces, and the record of it that changes; records that are dropped."""
 RECORDS = [
     said(0, None, ["red hat", "pizza"], "Ann: red hat, pizza"),
     said(1, True, ["green hat"], "1 is hers: green hat"), said(2, False, [], "2 is not"),
@@ -46,24 +49,12 @@ def test_a_right_response_has_no_error_and_counts_its_records():
     assert [TEXT[v.start : v.end] for v in steps.told[3].values()] == ["pasta"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "at", "change", "expected"),
-    [
-        ("red hat, pizza", "blue hat, pizza", 0, {"values": ["blue hat", "pizza"]}, (0, "initial")),
-        ("1 is hers: green hat", "1 is not hers", 1, {"applies": False, "values": []},
-         (1, "missed")),
-        ("2 is not", "2: she eats pasta", 2, {"applies": True, "values": ["pasta"]},
-         (2, "intruded")),
-        ("3: she eats pasta", "3 is not hers", 3, {"applies": False, "values": []}, (3, "missed")),
-        ("hers: green hat", "hers: blue hat", 1, {"values": ["blue hat"]}, (1, "wrong_value")),
-        ("Green hat.", "Red hat.", 5, {"values": ["red hat"]}, (None, "answer")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "at", "change", "expected"), WRITTEN["errors"])
 def test_each_kind_of_error_is_found_where_it_is(old, new, at, change, expected):
     text = TEXT.replace(old, new)
     records = [*RECORDS]
     records[at] = records[at] | change | {"quote": new.rstrip(".")}
-    assert judged(text, *records) == expected
+    assert judged(text, *records) == tuple(expected)
 
 
 def test_what_is_left_out_is_skipped_if_it_shows_and_stopped_at_the_end():
@@ -84,18 +75,7 @@ def test_a_correction_is_no_first_error_and_what_is_revoked_does_not_count():
     assert judged(text, *RECORDS[:2], kept, *RECORDS[3:5], later, RECORDS[5]) == (2, "intruded")
 
 
-@pytest.mark.parametrize(
-    "lie",
-    [
-        said(2, True, ["pasta"], "she eats burgers"),
-        said(9, True, ["pasta"], "3: she eats pasta"),
-        said(2, True, ["green hat"], "red"),
-        said("two", True, ["pasta"], "pasta"), said(2, True, "pasta", ""),
-        said([3, "x"], True, [], "3"),
-
-        "no record", None, 7, {"k": 2}, {"quote": "2 is not"}, [2, True],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("lie", WRITTEN["dropped"])
 def test_a_record_that_the_response_does_not_bear_out_is_dropped(lie):
     steps = read_steps(TEXT, {"id": "", "puzzle": PUZZLE}, transcript=[*RECORDS, lie])
     assert (steps.error, steps.records + steps.dropped) == (None, 7)

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from stored import cases
 
 from cogniload_analysis.samples.read import read_chance
 from cogniload_gen import generate_puzzles, read_steps, score, solve
@@ -200,15 +201,7 @@ def test_steps_are_read_whatever_the_question(twins):
         assert (steps.read, steps.error) == (True, None)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ("needle", "twin must be one of again, needles"),
-        ("from=07", "twin must be one of"),
-        ("from=4", "from must be an integer in 1..3, got 4"),
-        ("reminder=4", "reminder must be an integer in 1..3, got 4"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), cases(__file__)["cogniload_twins"])
 def test_a_wrong_change_is_refused_in_one_line(change, reason):
     with pytest.raises(ValueError, match=reason) as error:
         generate_puzzles(**GRID, twin=change)

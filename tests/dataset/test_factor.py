@@ -4,6 +4,7 @@ from itertools import islice
 
 import datasets
 import pytest
+from stored import cases
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, solve
@@ -48,18 +49,8 @@ def test_training_sets_are_splits():
     assert len(fewer) == 10
 
 
-@pytest.mark.parametrize(("given", "message"), [
-    ({"suite": "tragic"}, "suite must be one of symbolic, realistic, got 'tragic'"),
-    ({"op": 5}, "op is not for the symbolic suite, got 5"),
-    ({"N": 39, "context": 5, "num_puzzles": 1}, "context .*5"),
-    ({"suite": "realistic", "op": 20, "context": 50, "num_puzzles": 1}, "context .*50"),
-    ({"tokenizer": "no/such"}, "tokenizer .*no/such"),
-    ({"splits": ["pretrain"], "N": 5}, "N is drawn in pretrain, got 5"),
-    ({"splits": ["full"], "context": [0, 9]}, r"context is drawn in full, got \[0, 9\]"),
-    ({"splits": ["pretrain"], "suite": "realistic"}, "splits must be one of train, .*'pretrain'"),
-    ({"splits": ["course_3"]}, "splits must be one of train, .*got 'course_3'"),
-])  # fmt: skip
-def test_a_wrong_parameter_is_named(given, message):
+@pytest.mark.parametrize(("dataset", "given", "message"), cases(__file__)["datasets"])
+def test_a_wrong_parameter_is_named(dataset, given, message):
     with pytest.raises(ValueError, match=f"^{message}"):
-        made = datasets.load_dataset("factor", **given, streaming=True)
+        made = datasets.load_dataset(dataset, **given, streaming=True)
         list(made[given.get("splits", ["test"])[0]])

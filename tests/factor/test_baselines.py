@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from scipy.stats import binomtest
+from stored import cases
 
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES
@@ -23,14 +24,7 @@ PROBLEM = (
 )
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        (4, ["v1, v3", "v1, v3", "v0, v1, v3", "v0, v1, v3", "v0, v1, v3, v4", "none"]),
-        (5, ["", "none", "none", "v2", "v2", "none"]),
-        (9, ["", "none", "none", "none", "none", "none"]),
-    ],
-)
+@pytest.mark.parametrize(("target", "expected"), cases(__file__)["baselines"])
 def test_what_each_finds_in_a_text(target, expected):
     found = {name: answer(TEXT.format(target)) for name, answer in SYMBOLIC_BASELINES.items()}
     assert list(found.values()) == expected

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from grids import factor_grid, factor_source
+from grids import factor_grid, source
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare, kstest
@@ -168,6 +168,6 @@ def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
     longest = 6 * max(token_counter(tokenizer)([f" {word}{end}" for word in WORDS for end in ",."]))
     assert least == pytest.approx(9 * longest, abs=1, rel=1e-3)  # 10 groups, 9 sentences between
     with pytest.raises(ValueError, match=f"got {least - 1}$"):
-        factor_source(factor_grid(N=39, context=least - 1), tokenizer=tokenizer)
+        source(factor_grid(N=39, context=least - 1), tokenizer=tokenizer)
     for row in rows(tokenizer, N=39, context=least, num_puzzles=300):
         assert max(size for _, size in groups(row["puzzle"])[0]) <= MAX_GROUP

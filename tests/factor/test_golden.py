@@ -2,11 +2,11 @@
 
 import hashlib
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+from command_line import run_python
 from grids import factor_grid
 from symbolic_checker import made, rows
 
@@ -51,15 +51,11 @@ def test_golden_hashes():
 
 
 def test_the_hashes_hold_in_another_process():
-    environment = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
-    ran = subprocess.run(
-        [sys.executable, "-c", "from test_golden import digests; print(digests())"],
-        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        check=True,
-    )
-    assert ran.stdout.decode().strip() == str(GOLDEN)
+    told = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
+    program = "from test_golden import digests; print(digests())"
+    environment = os.environ | told | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = run_python(program, env=environment, cwd=Path(__file__).parent)
+    assert ran.stdout.strip() == str(GOLDEN)
 
 
 def test_a_realistic_puzzle_does_not_depend_on_its_batch():

@@ -138,7 +138,7 @@ def check(text, answer, op):
     assert all(1 <= relation.factor <= 20 for relation in found.relations.values())
     assert all(0 <= relation.constant <= 20 for relation in found.relations.values())
     weight = weights(relations, found.question, list(values))
-    needed = {name for name in relations if weight[name]}
+    needed = dict.fromkeys(name for name in values if weight[name]).keys()  # in their order
     assert sum(relations[name].operations for name in needed) == op
     assert any(name.endswith("Animal") for name in needed), "no hierarchical dependency"
     assert any(relations[name].terms for name in needed & found.relations.keys()), "no direct one"
@@ -328,9 +328,9 @@ def test_shapes_of_what_is_needed():
     """All forms occur at the documented rates; the graphs differ."""
     forms, graphs, depths, terms_of, reused = Counter(), set(), [], set(), []
     for row in rows(10, 400):
-        found, relations, _ = check(row["puzzle"], row["answer"], 10)
+        found, relations, needed = check(row["puzzle"], row["answer"], 10)
         depth, graph, uses = {}, [], Counter()
-        for name in linear_order(relations, found.question):
+        for name in needed:
             terms, factor, constant = relations[name]
             depth[name] = 1 + max((depth[term] for term in terms), default=-1)
             kind = "total" if name.endswith("Animal") else "sum"
@@ -371,20 +371,6 @@ def test_close_variables():
     assert 1 < max(close) < 2
     assert 0.4 < np.mean(totals) < 0.6
     assert np.mean(on_needed) > 0.9
-
-
-def linear_order(relations, question):
-    """What the question needs, each after what it depends on."""
-    order = {}
-
-    def visit(name):
-        if name not in order:
-            for term in relations[name].terms:
-                visit(term)
-            order[name] = None
-
-    visit(question)
-    return order
 
 
 def test_sentences_stand_anywhere_in_the_noise():

@@ -2,12 +2,10 @@
 
 import re
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import refusal
 from harness import random_state_put_back
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +19,6 @@ from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor import retrieval
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, check_retrieval, retrieve, split
 
-CASES = cases(__file__)
 PUZZLES = {
     "realistic": generate_factor("realistic", op=[2, 5, 12], context=[0, 1500], num_puzzles=4),
     "symbolic": generate_factor("symbolic", N=[1, 6, 20], context=[0, 600], num_puzzles=4),
@@ -148,7 +145,7 @@ def test_a_real_encoder_ranks_by_its_cosines():
             retrieve(CHAIN, Retrieval("encoder", 10, encoder="none"))
 
 
-@pytest.mark.parametrize(("settings", "message"), CASES["retrieval_settings"])
+@pytest.mark.parametrize(("settings", "message"), cases(__file__)["retrieval_settings"])
 def test_wrong_settings_are_one_line(settings, message):
     with refused(f"^{message}"):
         check_retrieval(settings)
@@ -199,12 +196,3 @@ def test_the_command_writes_its_table(tmp_path, capsys):
     table = pd.read_csv(tmp_path / "made.csv")
     assert [*table.columns[:9]] == [*CELL, "puzzles", "needed", "found"]
     assert [*table.iloc[3, :7]] == ["realistic", 3, 600, "close", "oracle", 400, 4]
-
-
-@pytest.mark.parametrize(("arguments", "message"), CASES["retrieve_arguments"])
-def test_what_is_wrong_is_one_line_and_exit_code_2(
-    tmp_path, monkeypatch, capsys, arguments, message
-):
-    monkeypatch.chdir(tmp_path)
-    Path("text.csv").touch()
-    assert refusal(capsys, "retrieve", *arguments).startswith(message)

@@ -215,16 +215,7 @@ def test_any_text_has_an_outcome_and_evidence_in_it(response, target):
         assert not response[start:stop].isspace()
 
 
-@pytest.mark.parametrize(
-    ("number", "name"),
-    [
-        (0, "zero"),
-        (12, "twelve"),
-        (90, "ninety"),
-        (47, "forty-seven"),
-        (305, "three hundred and five"),
-    ],
-)
+@pytest.mark.parametrize(("number", "name"), EXAMPLES["number_words"])
 def test_numbers_in_words(number, name):
     assert read_number(f"Answer: {name}.").value == str(number)
     assert read(f"The variable equal to {name} is v3, v4 is v3 + 1.", number) == {"v3"}

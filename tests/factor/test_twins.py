@@ -1,6 +1,7 @@
 """FACTOR's twins: every change leaves the answer, and changes what it says."""
 
 import pytest
+from stored import cases
 
 from cogniload_gen import generate_factor, score, solve
 
@@ -42,16 +43,7 @@ def test_what_comes_first_in_order_solved_needs_nothing_that_comes_later():
         assert places == sorted(places)
 
 
-@pytest.mark.parametrize(
-    ("suite", "twin", "reason"),
-    [
-        ("symbolic", "needed", "twin must be one of again, context=0, order=solved, from=K"),
-        ("symbolic", "context=5", "twin must be one of"),
-        ("symbolic", "from=2", "from must be an integer in 1..1, got 2"),
-        ("realistic", "from=2", "from must be an integer in 1..1, got 2"),
-        ("realistic", "needles", "twin must be one of"),
-    ],
-)
+@pytest.mark.parametrize(("suite", "twin", "reason"), cases(__file__)["wrong_twins"])
 def test_a_wrong_change_is_refused(suite, twin, reason):
     with pytest.raises(ValueError, match=reason):
         generate_factor(suite, **GRIDS[suite], twin=twin)

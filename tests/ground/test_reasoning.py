@@ -1,5 +1,7 @@
 """The reasoning in every place that servers and harnesses put it: one text, one result."""
 
+import json
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,40 +24,9 @@ def text(words, kind="text", name="text"):
     return {"type": kind, name: words}
 
 
-READABLE = {
-    "vLLM, OpenRouter": {"reasoning": R},
-    "DeepSeek, SGLang": {"reasoning_content": R},
-    "both": {"reasoning": R, "reasoning_content": R},
-    "an empty one first": {"reasoning": "", "reasoning_content": R},
-    "details": {"reasoning_details": [text(R, "reasoning.text")], "reasoning": R},
-    "details in pieces": {"reasoning_details": [text(R, "reasoning.text"), text("")]},
-    "Ollama": {"thinking": R},
-    "LiteLLM": {"thinking_blocks": [{"type": "thinking", "thinking": R, "signature": "x"}]},
-    "Mistral": {"content": [{"type": "thinking", "thinking": [text(R)]}, text("So.")]},
-    "parts": {"content": [text(R, "reasoning", "reasoning"), text("So.")]},
-    "a text in parts": {"content": [text(R, "reasoning"), text("So.")]},
-    "Inspect": {"content": [{"type": "reasoning", "reasoning": R, "redacted": False}]},
-    "verifiers": {"reasoning_content": R, "provider_state": None},
-}  # fmt: skip
-
-HIDDEN = {
-    "summary": [
-        {"reasoning_details": [text("S.", "reasoning.summary", "summary")], "reasoning": "S."},
-        {"content": [{"type": "reasoning", "summary": [text("S.", "summary_text")]}]},
-        {"reasoning": {"summary": "S.", "effort": "high"}},
-        {"content": [{"type": "reasoning", "reasoning": "S.",
-                      "signature": 'x[{"type": "reasoning.summary", "summary": "S."}]'}]},
-    ],
-    "encrypted": [
-        {"reasoning_details": [{"type": "reasoning.encrypted", "data": "eJx"}]},
-        {"reasoning_details": [text(R, "reasoning.text"), {"type": "reasoning.encrypted"}]},
-        {"content": [{"type": "reasoning", "encrypted_content": "eJx"}]},
-    ],
-    "redacted": [
-        {"thinking_blocks": [text(R, "thinking", "thinking"), {"type": "redacted_thinking"}]},
-        {"content": [{"type": "reasoning", "reasoning": "eJx", "redacted": True, "summary": "S."}]},
-    ],
-}  # fmt: skip
+MESSAGES = json.loads(stored(__file__, "messages.json").read_text("utf-8"))
+"""As servers send them: with a reasoning, by its place; with what hides it; and with none."""
+READABLE, HIDDEN = MESSAGES["readable"], MESSAGES["hidden"]
 
 
 @pytest.mark.parametrize("name", READABLE)
@@ -71,29 +42,13 @@ def test_what_is_left_of_a_hidden_reasoning_is_not_it(hidden):
     )
 
 
-@pytest.mark.parametrize("odd", [{}, {"content": None}, {"content": "So."}, {"content": [None, 3]},
-    {"reasoning": None}, {"reasoning": []}, {"reasoning": 3}, {"reasoning_details": "x"},
-    {"thinking_blocks": [None]}, {"content": [text(None, "thinking", "thinking")]}])  # fmt: skip
+@pytest.mark.parametrize("odd", MESSAGES["none"])
 def test_where_there_is_none_its_tokens_tell_whether_it_is_withheld(odd):
     assert of_message(odd) == of_message(odd, 0) == (None, None)
     assert of_message(odd, 7) == (None, "withheld")
 
 
-@pytest.mark.parametrize(("given", "response", "reasoning"), [
-    ("So.", "So.", None), ("", "", None),
-    ("<think>\nHm.\n</think>\n\nSo.", "So.", "Hm."),
-    ("Hm.\n</think>So.", "So.", "Hm."),  # the template opened it
-    ("<think>Hm.", "", "Hm."),  # it never ends
-    ("<think></think>\n\nSo.", "So.", None),
-    ("<think>Hm.</think>A.<think>Oh.</think>So.", "So.", "Hm.\nA.Oh."),
-    ("<think>Hm.</think>So.\n<think>Oh.", "So.\n", "Hm.\n\nOh."),
-    ("[THINK]Hm.[/THINK]So.", "So.", "Hm."),
-    ("<Thinking>Hm.</Thinking>So.", "So.", "Hm."),
-    ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>So.",
-     "So.", "Hm."),
-    ("So. <think>Hm.", "So. ", "Hm."),
-    ("I think so, by rule [1] <b>.", "I think so, by rule [1] <b>.", None),
-])  # fmt: skip
+@pytest.mark.parametrize(("given", "response", "reasoning"), MESSAGES["texts"])
 def test_a_response_is_split_where_its_reasoning_ends(given, response, reasoning):
     apart = split(given)
     assert apart[:2] == (response, reasoning)

@@ -1,11 +1,15 @@
 """A sample, as harnesses and tools leave it, and the words of servers for its ending."""
 
+import json
 import math
 
 import pytest
+from stored import stored
 
 from cogniload_gen.answers.endings import WORDS, ending_of, kind_of
 from cogniload_gen.answers.sample import Sample, as_count
+
+ROWS = json.loads(stored(__file__, "sample.json").read_text("utf-8"))
 
 SEEN = {
     "ended": ["stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_calls"],
@@ -29,20 +33,7 @@ def test_no_word_says_two_things():
     assert len(words) == len({*words})
 
 
-@pytest.mark.parametrize(("response", "reason", "counts", "ending"), [
-    ("So.", "MAX_TOKENS", (None, None, None), "cut"),
-    ("So.", "zzz", (90, 900, 1000), "cut"),
-    ("So.", None, (90, 900, 1000), "cut"),
-    ("So.", "stop", (90, 900, 1000), "ended"),
-    ("So.", "zzz", (90, 800, 1000), "ended"),
-    ("So.", None, (None, None, None), None),
-    ("So.", "network_error", (90, 800, 1000), None),
-    ("", "length", (None, None, None), "cut"),
-    ("", None, (90, 900, 1000), "cut"),
-    ("", "content_filter", (90, 900, 1000), "filtered"),
-    (" \n", "stop", (90, 0, 1000), "empty"),
-    ("", None, (None, None, None), "empty"),
-])  # fmt: skip
+@pytest.mark.parametrize(("response", "reason", "counts", "ending"), ROWS["endings"])
 def test_the_word_goes_before_the_counts(response, reason, counts, ending):
     names = ("prompt_tokens", "response_tokens", "context_budget")
     known = dict(zip(names, counts, strict=True))
@@ -62,17 +53,7 @@ def test_a_number_that_is_written_otherwise_is_that_number(value):
     assert as_count(2**63 - 1) == 2**63 - 1
 
 
-@pytest.mark.parametrize(("resps", "filtered", "responses"), [
-    ([["a"]], None, ["a"]),
-    ([["a"]], ["b"], ["b"]),
-    ([["a", "b"]], ["a"], ["a", "b"]),
-    ([["a", "b"]], [["c", None]], ["c", ""]),
-    ([], ["a"], ["a"]),
-    ([[]], [], [""]),
-    ([["a"]], [math.nan], [""]),
-    (None, None, [""]),
-    ("", "", [""]),
-])  # fmt: skip
+@pytest.mark.parametrize(("resps", "filtered", "responses"), ROWS["attempts"])
 def test_each_attempt_has_its_response_and_a_missing_one_is_empty(resps, filtered, responses):
     assert Sample({"resps": resps, "filtered_resps": filtered}).responses == responses
 

@@ -12,7 +12,7 @@ import pytest
 from command_line import main, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stored import contents
+from stored import cases, contents
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.shards import puzzle_files
@@ -107,14 +107,7 @@ def test_many_processes_at_once(whole, tmp_path):
     assert contents(tmp_path / "out") == whole
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (["--seed", "7"], "holds files of seed 42, got 7"),
-    (["--split", "train"], "holds files of splits ['test'], got ['train']"),
-    (["--num-puzzles", "10"], "holds files of num_puzzles 9, got 10"),
-    (["--N", "4"], "holds files of N [3], got [4]"),
-    (["--rows-per-file", "5"], "holds files of rows_per_file 4, got 5"),
-    (["--trace"], "holds files of trace False, got True"),
-])  # fmt: skip
+@pytest.mark.parametrize(("change", "said"), cases(__file__)["other_files"])
 def test_other_parameters_are_refused(folder, capsys, change, said):
     main(["generate", "out/", *GRID, "--shard", "1/2"])
     before = contents(folder)
@@ -122,13 +115,7 @@ def test_other_parameters_are_refused(folder, capsys, change, said):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
-    (["out/", "--shard", "0/2"], "shard must be I/N with 1 <= I <= N, got '0/2'"),
-    (["out/", "--suite", "symbolic", "--split", "full"], "published split must be one of train, "),
-    (["afile/", *GRID], "afile"),
-    (["out"], "FILE must end in .jsonl or .parquet, or in / for a folder, got 'out'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("arguments", "said"), cases(__file__)["folder_words"])
 def test_a_wrong_request_is_one_line(folder, capsys, arguments, said):
     (folder.parent / "afile").touch()
     assert said in refusal(capsys, "generate", *arguments)

@@ -186,12 +186,6 @@ def initial_states(puzzle: Puzzle) -> list[int]:
     return [join(bits, zip(categories, values, strict=True)) for values in puzzle["initial_state"]]
 
 
-def values(puzzle: Puzzle, state: int) -> list[str]:
-    """A person's value in each category."""
-    bits, _ = value_bits(puzzle)
-    return [value for (_, value), bit in bits.items() if state & bit]
-
-
 def apply(states: list[int], v: int, U: int, u: int) -> list[int]:
     """Step 5 of section 2.1.3: who has the values v gets the values u of the categories U."""
     return [state & ~U | u if state & v == v else state for state in states]

@@ -46,3 +46,10 @@ def run_python(code, *arguments, check=True, **options):
     """Run a program in a Python of its own; the result has what it printed as texts."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=check, **options)
+
+
+def run(*command, **options):
+    """Return what a program prints; it must succeed."""
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert ran.returncode == 0, (ran.stdout + ran.stderr)[-3000:]
+    return ran.stdout

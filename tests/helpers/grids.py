@@ -18,13 +18,8 @@ def factor_grid(suite="symbolic", **parameters):
     return benchmark.select(**asked)
 
 
-def cogniload_source(grid, **options):
-    """Return the puzzles of a grid of CogniLoad."""
-    return benchmarks.named("cogniload").source(replace(grid, options=options))
-
-
-def factor_source(grid, **options):
-    """Return the puzzles of a grid or a training set of FACTOR."""
+def source(grid, **options):
+    """Return the puzzles of a grid or a training set."""
     return benchmarks.named(grid.benchmark).source(replace(grid, options=options))
 
 

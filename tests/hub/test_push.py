@@ -9,7 +9,7 @@ import pytest
 from command_line import main, refusal
 from hub_stand_in import TOKEN, hub
 from huggingface_hub import DatasetCard, DatasetCardData, constants
-from stored import contents
+from stored import cases, contents
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
@@ -98,11 +98,7 @@ def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize("knobs", [
-    {"suite": "symbolic", "N": [3, 5], "context": [0, 2000]},
-    {"suite": "realistic", "op": [3], "context": [0, 2000], "noise": ["general", "close"]},
-    {"suite": "realistic", "op": [2, 3], "split": "validation", "first_index": 9},
-])  # fmt: skip
+@pytest.mark.parametrize("knobs", cases(__file__)["published_factor"])
 def test_factor(tmp_path, knobs):
     push("me/factor", "factor", **knobs, num_puzzles=2, dry_run=tmp_path / "one")
     assert main(["verify", str(tmp_path / "one")]) == 0

@@ -177,23 +177,6 @@ def test_damaged_files_are_unknown(pushed, capsys):
     assert "push` did not write" in refusal(capsys, "verify", "out")
 
 
-@pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])
-def test_what_is_neither_a_folder_nor_a_repository(source, folder, capsys):
-    (folder / "file").write_text("")
-    error = refusal(capsys, "verify", source)
-    assert error.endswith("must be a folder or a repository user/name")
-
-
-@pytest.mark.parametrize("share", ["0", "1.1", "nan"])
-def test_a_wrong_share_is_one_line(folder, capsys, share):
-    error = refusal(capsys, "verify", "out", "--sample", share)
-    assert error.startswith("sample must be a share above 0 and up to 1, got ")
-
-
-def test_without_the_hub_a_repository_can_not_be_verified(capsys):
-    assert "me/puzzles: the Hub can't be reached" in refusal(capsys, "verify", "me/puzzles")
-
-
 def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(folder, monkeypatch, capsys):
     push("me/puzzles", "factor", N=3, num_puzzles=2, dry_run="out")
     rewrite_card(

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from harness import manager, random_state_put_back
+from harness import Scripted, manager, random_state_put_back
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import TaskState
 from inspect_run import evaluate, output
 from lm_eval import simple_evaluate
-from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from source_tree import PROJECT, ROOT
 from stored import cases
@@ -64,17 +63,10 @@ def think(prompt):
     return write_trace(prompt, 9).response if len(prompt) % 5 else None
 
 
-class Answering(LM):
-    """A model of lm-eval that answers as `respond` does."""
-
-    def generate_until(self, requests):
-        self.asked = {r.doc["id"]: (r.args[0], r.args[1]["max_gen_toks"]) for r in requests}
-        answers = [(*respond(request.args[0]), think(request.args[0])) for request in requests]
-        return [
-            Response(text, ResponseFacts(*said, Reasoning(told))) for text, *said, told in answers
-        ]
-
-    loglikelihood = loglikelihood_rolling = None
+def answer_lm_eval(request):
+    """Answer as `respond` does, in lm-eval."""
+    text, *said = respond(request.args[0])
+    return Response(text, ResponseFacts(*said, Reasoning(think(request.args[0]))))
 
 
 def answer(messages):
@@ -87,7 +79,7 @@ def answer(messages):
 
 
 def run_lm_eval(task, parameters, folder):
-    model, tracker = Answering(), EvaluationTracker(str(folder))
+    model, tracker = Scripted(answer_lm_eval), EvaluationTracker(str(folder))
     metadata = {task.partition("_")[0]: parameters}
     tracker.general_config_tracker.model_name_sanitized = "model"
     with random_state_put_back():

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 from command_line import refusal
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
@@ -85,23 +84,6 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_a_reply_that_never_came_is_w
     state.store.set(REPLIES, [replies[0], "That is blue."])  # a limit ended the conversation
     score = asyncio.run(score_turns()(state, Target("")))
     assert score.metadata["right"] == score.metadata["read"] == [1, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"k": 0}, "k must be an integer of at least 1, got 0"),
-        ({"k": "many"}, "k must be an integer of at least 1, got 'many'"),
-        ({"history": "false"}, "history must be one of own, true, planted, got 'false'"),
-        ({"history": []}, "history must hold at least one value"),
-        ({"twin": "needles"}, "cogniload_turns takes no twin, got 'needles'"),
-        ({"language": "de"}, "twin question=state is for language en, got de"),
-        ({"num_puzles": 5}, r"did you mean num_puzzles\?"),
-    ],
-)
-def test_wrong_parameters_are_refused_in_a_line(parameters, message):
-    with pytest.raises(PrerequisiteError, match=message):
-        tasks.cogniload_turns(**PUZZLES | parameters)
 
 
 def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, capsys):

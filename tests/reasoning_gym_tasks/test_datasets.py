@@ -5,6 +5,7 @@ import pickle
 import pytest
 import reasoning_gym
 from reasoning_gym.factory import create_curriculum, get_score_answer_fn
+from stored import cases
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
@@ -48,13 +49,7 @@ def test_the_gold_answer_scores_1_and_no_answer_0(name):
             assert dataset.score_answer(response, item) == 0.0
 
 
-@pytest.mark.parametrize(("name", "given", "said"), [
-    ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
-    ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
-    ("cogniload", {"size": 0}, "size must be .*, got 0"),
-    ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
-    ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "given", "said"), cases(__file__)["reasoning_gym"])
 def test_a_wrong_configuration_is_refused_in_one_line(name, given, said):
     with pytest.raises(ValueError, match=said) as error:
         create(name, **given)

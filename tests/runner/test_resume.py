@@ -16,7 +16,6 @@ import pytest
 from completion_server import prompts_of, serving
 from eval_command import (
     DOCUMENTS,
-    PUZZLES,
     answered,
     arguments,
     command,
@@ -30,6 +29,7 @@ from eval_command import (
     with_files_of,
 )
 from harness import TASKS
+from stored import cases
 
 from cogniload_gen import generate_puzzles
 
@@ -91,15 +91,7 @@ def test_a_signal_is_one_line_and_what_was_answered_stays(server, tmp_path, undi
     assert same(read(tmp_path), undisturbed)
 
 
-CHANGED = [
-    (("--gen_kwargs", "temperature=0.6"), {}, ("temperature", "None", "0.6")),
-    (("--tasks", "cogniload_lite"), {}, ("tasks", "cogniload_mini", "cogniload_lite")),
-    ((), {"model": "another"}, ("model_args.model", "'solver'", "'another'")),
-    (("--metadata", '{"cogniload": {"d": [1, 3], "N": [5], "rho": [10, 50]}}'), {},
-     ("metadata.cogniload.N", "[5, 20]", "[5]")),
-    (("--metadata", json.dumps({"cogniload": PUZZLES | {"context_budget": 2000}})), {},
-     ("context_budget", "None", "2000")),
-]  # fmt: skip
+CHANGED = cases(__file__)["changed_words"]
 
 
 def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_folder):
@@ -365,15 +357,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
     assert same(read(tmp_path), undisturbed)
 
 
-@pytest.mark.parametrize(("others", "message"), [
-    (("--max-cost", "5"), "max_cost takes a price"),
-    (("--max-tokens-total", "0"), "max_tokens_total must be a number above 0"),
-    *((("--samples", json.dumps({"cogniload_mini": some})), "samples of cogniload_mini must be fr")
-      for some in ([24], [-1], [], [0.5], "all")),
-    (("--metadata", '{"cogniload_lite": {}}'), 'metadata must be {"cogniload": {...}}'),
-    (("--tasks", "cogniload_mimi"), "there is no task 'cogniload_mimi': did you mean cogniload_m"),
-    (("--num_fewshot", "2"), "--num_fewshot 2 is refused"),
-])  # fmt: skip
+@pytest.mark.parametrize(("others", "message"), cases(__file__)["eval_words"])
 def test_wrong_arguments(server, tmp_path, others, message):
     out = tmp_path / "out"
     said = error_of(*arguments(server, out, *others))

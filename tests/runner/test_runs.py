@@ -5,6 +5,7 @@ import random
 import signal
 from dataclasses import replace
 from itertools import chain, count
+from pathlib import Path
 
 import pytest
 from eval_command import (
@@ -119,48 +120,23 @@ def test_killed_at_ten_random_moments_nothing_is_lost_doubled_or_changed(
             break
 
 
-MULTIPLE_CHOICE = """
-task: colours
-custom_dataset: !function colours.make
-output_type: multiple_choice
-test_split: test
-doc_to_text: "What colour is {{thing}}?"
-doc_to_choice: [green, white, blue]
-doc_to_target: "{{index}}"
-metric_list: [{metric: acc}, {metric: acc_norm}]
-"""
-
-COLOURS = """
-from datasets import Dataset
-
-def make(**_):
-    things = ["socks", "hair", "gloves", "shirt", "hat", "Fred", "Mary"]
-    return {"test": Dataset.from_list([{"thing": t, "index": i % 3} for i, t in enumerate(things)])}
-"""
-
-GROUP = """
-group: mixed
-task: [factor_symbolic_mini, colours]
-aggregate_metric_list: [{metric: acc, weight_by_size: true}]
-"""
+OTHERS = Path(__file__).with_name("data") / "colours"
+"""A task of multiple choice, and a group with it."""
 HF = ["--device", "cpu", "--batch_size", "4"]
 
 
 @pytest.mark.slow
 def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_path, few_tasks):
     """As lm-eval itself has it, also where it goes on, and once more by a merge."""
-    written = {"colours.yaml": MULTIPLE_CHOICE, "colours.py": COLOURS, "mixed.yaml": GROUP}
-    for name, text in written.items():
-        (tmp_path / name).write_text(text)
     given, limit = {"pretrained": str(tiny_model), "dtype": "float32"}, {"max_gen_toks": 8}
     plain = simple_evaluate(
         "hf", model_args=given, gen_kwargs=limit, tasks=["mixed", "cogniload_mini"],
-        task_manager=few_tasks(include_path=[str(TASKS), str(tmp_path)]),
+        task_manager=few_tasks(include_path=[str(TASKS), str(OTHERS)]),
         device="cpu", batch_size=4, limit=6,
     )  # fmt: skip
     words = [
         *("eval", "--model", "hf", "--model_args", json.dumps(given), *HF, "--limit", 6),
-        *("--tasks", "mixed,cogniload_mini", "--include_path", tmp_path),
+        *("--tasks", "mixed,cogniload_mini", "--include_path", OTHERS),
         *("--gen_kwargs", "max_gen_toks=8", "--output_path", tmp_path / "out"),
     ]
     assert command(*words)[0] == 0
@@ -171,7 +147,7 @@ def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_p
         made.unlink()
     assert command(*words)[0] == 0
     assert file.read_bytes().splitlines(keepends=True)[:8] == whole[:8]
-    merge = ["eval", "--merge", tmp_path / "out", "--include_path", tmp_path]
+    merge = ["eval", "--merge", tmp_path / "out", "--include_path", OTHERS]
     assert command(*merge, "--output_path", tmp_path / "merged")[0] == 0
     for place in ("out", "merged"):
         (file,) = (tmp_path / place).rglob("results_*.json")

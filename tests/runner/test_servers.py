@@ -21,7 +21,7 @@ from eval_command import (
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.openai_completions import LocalChatCompletion
-from stored import contents
+from stored import cases, contents, stored
 
 from cogniload_gen import generate_puzzles, solve
 from lm_eval_tasks import server as client
@@ -30,55 +30,25 @@ from lm_eval_tasks.responses import NoCompletion, keep_facts, read_answer, read_
 TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
 
 
-def parts(*held):
-    return {"message": {"role": "assistant", "content": [*held]}}
-
-
 def text(part, name="text"):
     return {"type": name, "text": part}
 
 
-# what a choice holds, of which None leaves a field out, and what of its text is read
-CHOICES = [
-    ({"message": {"role": "assistant"}, "finish_reason": "length"}, ""),
-    ({"message": ...}, ""),
-    ({"message": {"role": "assistant", "content": None}}, ""),
-    ({"message": {"content": {"text": "no list"}}}, ""),
-    (parts(text("one "), text("two")), "one two"),
-    (parts(text("one ", "output_text"), "two"), "one two"),
-    (parts({"type": "reasoning", "text": "Hm."}, text("one"), None, 3), "one"),
-    (parts(text("Hm.", "summary_text"), text("Hm.", "thought"), text("one")), "one"),
-    (parts({"text": "one"}, {"type": "text"}, text(None)), "one"),
-    ({"index": ...}, None),
-    ({"index": None}, None),
-    ({"index": 1}, None),
-    ({"finish_reason": ...}, None),
-    ({"finish_reason": None, "logprobs": None, "error": None}, None),
-    ({"finish_reason": {"type": "stop"}}, None),
-]  # fmt: skip
-
-# what an answer holds, and the tokens of prompt and response that are known then
-ANSWERS = [
-    ({"usage": ...}, [None, None]),
-    ({"usage": {}}, [None, None]),
-    ({"usage": {"prompt_tokens": None, "completion_tokens": float("nan")}}, [None, None]),
-    ({"usage": {"prompt_tokens": True, "completion_tokens": 9.5}}, [None, None]),
-    ({"usage": {"completion_tokens": 9}}, [None, 9]),
-    ({"usage": TOKENS | {"completion_tokens_details": None}}, [90, 9]),
-    ({"id": ..., "object": ..., "created": ..., "model": ...}, None),
-]
+SENT = json.loads(stored(__file__, "answers.json").read_text("utf-8"))
+"""What choices hold, and what of their text is read; what answers hold, and the tokens of prompt
+and response that are known then; and answers that fail in passing, by their names."""
 
 
 def put_on(held, over):
-    return {name: value for name, value in (held | over).items() if value is not ...}
+    return {name: value for name, value in (held | over).items() if value != "left out"}
 
 
 @pytest.mark.parametrize("kind", ["chat", "plain"])
 def test_what_is_usable_is_used(server, tmp_path, kind):
     """Each document's answer comes in another dress."""
     wanted, plain = {}, kind == "plain"
-    choices = [(over, said) for over, said in CHOICES if not plain or "message" not in over]
-    choices += [({"text": None}, ""), ({"text": ...}, "")] if plain else []
+    choices = [(over, said) for over, said in SENT["choices"] if not plain or "message" not in over]
+    choices += [({"text": None}, ""), ({"text": "left out"}, "")] if plain else []
 
     def dressed(request):
         (prompt,) = prompts_of(request)
@@ -86,7 +56,7 @@ def test_what_is_usable_is_used(server, tmp_path, kind):
         held = {"message": {"role": "assistant", "content": respond(prompt)}}
         held = {"text": respond(prompt)} if plain else held
         over, said = choices[number % len(choices)]
-        facts, counts = ANSWERS[number % len(ANSWERS)]
+        facts, counts = SENT["answers"][number % len(SENT["answers"])]
         choice = put_on({"index": 0, "finish_reason": "stop"} | held, over)
         wanted[prompt] = (respond(prompt) if said is None else said, counts, over, facts)
         answer = put_on({"id": "1", "created": 0, "usage": TOKENS, "choices": [choice]}, facts)
@@ -220,23 +190,8 @@ def waits(monkeypatch):
     return waited
 
 
-def broken(**choice):
-    held = {"index": 0, "message": {"content": "So"}, "finish_reason": "stop"}
-    return {"choices": [held | choice]}
-
-
 PASSING = {
-    "busy": (429, "{}"),
-    "down": (503, "<html>"),
-    "no JSON": "<html>",
-    "half": (200, '{"choi', {"Content-Length": 1000}),
-    "not packed": (200, "{}", {"Content-Encoding": "gzip"}),
-    "an error": '{"error": {"message": "overloaded"}}',
-    "null": "null",
-    "no choice": {"choices": []},
-    "a null choice": {"choices": [None]},
-    "the network": broken(finish_reason="network_error"),
-    "a choice's error": broken(error={"code": 502}, message=None),
+    name: tuple(sent) if isinstance(sent, list) else sent for name, sent in SENT["passing"].items()
 }
 
 
@@ -290,18 +245,7 @@ HALVES = "d83d", "de00"
 NOW = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
-@pytest.mark.parametrize(("told", "least", "most"), [
-    ({"Retry-After": "0.5"}, 0.5, 0.5),
-    ({"Retry-After": "1000000"}, 60, 3600),
-    ({"Retry-After": "soon"}, 0, 60),
-    ({"Retry-After": "nan"}, 0, 60),
-    ({"retry-after-ms": "1500", "Retry-After": "2"}, 1.5, 1.5),
-    ({"Retry-After": "Wed, 21 Oct 2015 07:29:15 GMT", "Date": NOW}, 75, 75),
-    ({"Retry-After": "Wednesday, 21-Oct-15 07:29:15 GMT", "Date": NOW}, 75, 75),
-    ({"Retry-After": "Wed Oct 21 07:29:15 2015", "Date": NOW}, 75, 75),
-    ({"Retry-After": "Wed, 21 Oct 2015 07:27:00 GMT", "Date": NOW}, 0, 0),
-    ({"Retry-After": NOW}, 0, 60),
-])  # fmt: skip
+@pytest.mark.parametrize(("told", "least", "most"), cases(__file__)["waits"])
 def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
     """It is waited as told, within a bound; a date is that of the server's own clock."""
     server.once = [(429, "{}", told)]

@@ -8,6 +8,8 @@ import completion_server
 import pytest
 from completion_server import serving
 from eval_command import answered, command, done, error_of, model_args, read, same
+from searches import run as ask_all
+from stored import cases
 from until_command import (
     CAPACITY,
     N_EFF,
@@ -59,11 +61,8 @@ def test_its_puzzles_are_those_of_the_design_and_it_says_why_it_ends(whole):
     answers = {tuple(s["doc"][knob] for knob in knobs): s["acc"] == 1 for s in samples}
     span = None if factor else tuple(results["config"]["until"]["N"])
     design = DecayDesign(target=0.4, budget=192) if factor else AdaptiveDesign(0.2, BUDGET, span)
-    asked = []
-    while not design.done:
-        batch = design.ask()
-        asked += map(tuple, batch)
-        design.tell(batch, [answers[tuple(puzzle)] for puzzle in batch])
+    batches = ask_all(design, lambda puzzle: answers[tuple(puzzle)])
+    asked = [tuple(puzzle) for batch in batches for puzzle in batch]
     assert asked == list(answers)
     assert [s["doc_id"] for s in samples] == list(range(len(asked)))
     assert said.startswith("\n".join(design.summary()))
@@ -112,34 +111,11 @@ def test_it_goes_on_with_the_same_goal_budget_and_design_alone(server, tmp_path,
     assert same(read(tmp_path), read(whole[1]))
 
 
-def metadata(dataset="cogniload", **parameters):
-    return ["--metadata", json.dumps({dataset: parameters})]
-
-
-@pytest.mark.parametrize(("others", "message"), [
-    (["--shard", "1/2"], "--shard is refused"),
-    (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
-    (["--until", "ECL50"], "or ECL90±20% or ID50±1, got 'ECL50'"),
-    (["--N", "10..30"], "N must be the least and the most N, from 1 to 1000000, "),
-    (["--d", "3..1"], "d must be the least and the most d, from 1 to 12, such as 1..3; got [3, 1]"),
-    (["--at", "d=1;rho=50"], "at must be loads such as d=1,rho=50, got 'd=1;rho=50'"),
-    (["--at", "N=20"], "a load of at must be one of d, rho, got 'N'"),
-    (metadata(d=3), "takes seed, context_budget, twin, language, steps; got 'd'"),
-    (metadata(context_budget=2048), "do not fit"),
-])  # fmt: skip
-def test_refusals(server, tmp_path, others, message):
-    assert message in error_of(*until_arguments(server, tmp_path), *others)
+@pytest.mark.parametrize(("task", "others", "message"), cases(__file__)["until_words"])
+def test_refusals(server, tmp_path, task, others, message):
+    assert message in error_of(*until_arguments(server, tmp_path, task=task), *others)
     assert not server.requests
     assert not [*tmp_path.rglob("answers-*")]
-
-
-@pytest.mark.parametrize(("task", "message"), [
-    ("cogniload_twins", "no fixed design, got 'cogniload_twins'"),
-    ("factor_symbolic_0", "until must be as N_eff±20% or CDF±20%"),
-])  # fmt: skip
-def test_tasks_that_have_no_such_design(server, tmp_path, task, message):
-    assert message in error_of(*until_arguments(server, tmp_path, task=task))
-    assert not server.requests
 
 
 def test_the_seed_the_range_and_the_budget_of_tokens_may_be_set(server, tmp_path):
@@ -158,7 +134,7 @@ def test_the_seed_the_range_and_the_budget_of_tokens_may_be_set(server, tmp_path
 def test_the_longest_puzzle_is_what_fits_the_budget_with_a_trace(tmp_path):
     """By the same words that stand for the tokens of a model without a tokenizer."""
     with serving_by(lambda prompt: respond_with(1, prompt)) as server:
-        others = ["--at", "d=1", *metadata(context_budget="4K")]
+        others = ["--at", "d=1", "--metadata", '{"cogniload": {"context_budget": "4K"}}']
         said, _ = done(*until_arguments(server, tmp_path, *others, budget=256))
     documents = [sample["doc"] for sample in read(tmp_path)[1]]
     N = [doc["N"] for doc in documents]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
 from eval_command import arguments, command, done, read, url_of
-from stored import contents, write_lines
+from stored import cases, contents, write_lines
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.answers.choose_twins import make_twins, write_twins
@@ -150,13 +150,7 @@ def test_a_folder_that_holds_something_else_is_left_as_it_is(run, server, tmp_pa
     assert "ECL50" not in err.partition("next: ")[2]
 
 
-@pytest.mark.parametrize(("name", "value", "says"), [
-    ("trust_remote_code", True, "names a model that brings code"),
-    ("hf_overrides", {"trust_remote_code": [{"k": 1}]}, "names a model that brings code"),
-    ("attn_implementation", {"": "org/kernel"}, "names a model that brings code"),
-    ("base_url", "http://127.0.0.1:80@evil.example/v1", "names a server elsewhere"),
-    ("x", {"http://evil.example": []}, "names a server elsewhere"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "value", "says"), cases(__file__)["planted_settings"])
 def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run, server, name, value, says):
     """Nor an option, such as --include_path, below which the code of tasks is imported."""
     file, evil = run / "state/run.json", "--include_path=evil"

@@ -3,6 +3,7 @@
 import pytest
 from harness import manager
 from lm_eval import simple_evaluate
+from stored import cases
 
 from cogniload_gen import GENERATOR_VERSION
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
@@ -56,17 +57,7 @@ def test_what_does_not_exist_is_null_and_says_why(module, names, run, caplog):
     assert record.message.startswith(f"{', '.join(names)}: ")
 
 
-@pytest.mark.parametrize(("task", "parameters", "message"), [
-    ("cogniload_mini", {"n": 20}, "d, N, rho, num_puzzles, seed, context_budget, twin, .*got 'n'"),
-    ("cogniload_mini", {"d": 13}, "d .*13"),
-    ("cogniload_mini", {"path": "x", "d": 3}, "path, name, split, context_budget; got 'd'"),
-    ("cogniload_mini", {"path": 3}, "path 3 can't be loaded: "),
-    (SYMBOLIC, {"op": 3}, "factor metadata takes suite, N, .*; got 'op'"),
-    (REALISTIC, {"noise": "loud"}, "noise .*loud"),
-    (REALISTIC, {"retrieve": "bm25"}, "retrieve must be an object .*'bm25'"),
-    (REALISTIC, {"retrieve": {"retriever": "bm25", "budget": 9, "k": 3}}, "takes .* got 'k'"),
-    (REALISTIC, {"retreive": {}}, r"factor metadata takes .*did you mean retrieve\?"),
-])  # fmt: skip
+@pytest.mark.parametrize(("task", "parameters", "message"), cases(__file__)["task_parameters"])
 def test_wrong_parameters_are_refused(task, parameters, message):
     with pytest.raises(ValueError, match=message):
         load(task, **parameters)

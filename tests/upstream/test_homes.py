@@ -3,29 +3,22 @@
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import lm_eval
 import pytest
 import yaml
+from command_line import run
 from source_tree import ROOT
-
-
-def run(*command, **options):
-    ran = subprocess.run(
-        command, check=False, capture_output=True, encoding="utf-8", **{"cwd": ROOT} | options
-    )
-    assert ran.returncode == 0, (ran.stdout + ran.stderr)[-3000:]
-    return ran.stdout
 
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory):
     out = tmp_path_factory.mktemp("homes") / "upstream"
     options = ["--repository", "https://example.org/a/b"]
-    assert run(sys.executable, "upstream/write.py", out, *options).startswith(f"{out}: ")
+    said = run(sys.executable, "upstream/write.py", out, *options, cwd=ROOT)
+    assert said.startswith(f"{out}: ")
     return out
 
 
@@ -103,7 +96,9 @@ def test_the_register_has_our_tasks_at_a_commit_and_inspect_finds_each(homes):
     assert entry["source"]["repository_url"] == "https://example.org/a/b"
     assert re.fullmatch("[0-9a-f]{40}", entry["source"]["repository_commit"])
     assert entry["external_assets"] == []
-    listed = run(sys.executable, "-m", "inspect_ai", "list", "tasks", "inspect_tasks").split()
+    listed = run(
+        sys.executable, "-m", "inspect_ai", "list", "tasks", "inspect_tasks", cwd=ROOT
+    ).split()
     for task in entry["tasks"]:
         assert f"{task['task_path']}@{task['name']}" in listed
 
@@ -111,7 +106,7 @@ def test_the_register_has_our_tasks_at_a_commit_and_inspect_finds_each(homes):
 def test_the_lint_of_inspect_evals_has_no_failure():
     pytest.importorskip("inspect_evals_lint")
     command = [sys.executable, "-m", "inspect_evals_lint", "--task", "inspect_tasks/tasks.py"]
-    report = json.loads(run(*command, "--output-format", "json"))
+    report = json.loads(run(*command, "--output-format", "json", cwd=ROOT))
     assert report["passed"]
     assert report["summary"]["fail"] == 0
     assert report["summary"]["pass"] > 15

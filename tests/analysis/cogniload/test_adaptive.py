@@ -5,6 +5,7 @@ from itertools import product
 from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
 from refusals import refused
 from scipy.optimize import brentq
@@ -119,14 +120,8 @@ def test_a_weak_model_is_measured_at_its_own_loads(goal, share):
     assert estimate.stopped == f"{goal} is known to ±20 %"
     assert design.wanted == f"{goal} ±20 % at d = 1, rho = 20 %"
     assert f"{goal} {found.value:.3g} (" in " ".join(design.summary())
-    told = design.told.items()
-    frame = {
-        "d": 1,
-        "N": [p.N for p, _ in told],
-        "rho": 0.2,
-        "correct": [a.correct for _, a in told],
-    }
-    alone = estimate_capacity(frame | {"d": [1] * len(told), "rho": [0.2] * len(told)})
+    rows = [(1, puzzle.N, 0.2, answer.correct) for puzzle, answer in design.told.items()]
+    alone = estimate_capacity(pd.DataFrame(rows, columns=["d", "N", "rho", "correct"]))
     assert getattr(alone, goal).value == pytest.approx(found.value, rel=0.02)
     assert alone.at == estimate.at == design.at
     assert np.isnan([estimate.ID50.value, estimate.NT50.value]).all()

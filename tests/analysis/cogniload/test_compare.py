@@ -9,7 +9,6 @@ from lm_eval_layout import GRID
 from refusals import assert_refused
 from scipy.special import expit
 from scipy.stats import binom, norm
-from stored import cases
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import expected_accuracies
@@ -19,7 +18,6 @@ from cogniload_analysis.cogniload.threshold_differences import compare_threshold
 from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_cli import main
 
-CASES = cases(__file__)
 MODELS = published_table("glm").set_index("model")["ECL50"]
 TABLE_2 = published_table("glm").set_index("model")[list(TERMS)]
 PAIR = [TABLE_2.loc[name].to_numpy(float) for name in ("Qwen3-32B", "DS-R1-0528")]
@@ -141,8 +139,3 @@ def test_plan_prints_the_cost_at_a_price(capsys):
     cost = millions[0] / 2 + millions[1] * 2
     assert f" {cost:,.2f}\n" in capsys.readouterr().out
     assert_refused(capsys, "price must be IN,OUT", *arguments, "2")
-
-
-@pytest.mark.parametrize(("detect", "others", "message"), CASES["plan_arguments"])
-def test_wrong_input_is_one_line_and_exit_code_2(capsys, detect, others, message):
-    assert_refused(capsys, message, "plan", "--detect", detect, "--like", *others)

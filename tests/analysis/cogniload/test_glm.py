@@ -25,7 +25,7 @@ from cogniload_analysis import (
     published_table,
 )
 from cogniload_analysis.cogniload.fitted import Fitted
-from cogniload_analysis.cogniload.glm import TERMS, load_design
+from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, load_design
 
 CASES = cases(__file__)
 TABLE_2 = published_table("glm").set_index("model")
@@ -121,19 +121,6 @@ def test_intervals_of_thresholds_hold_the_truth_in_95_percent(simulated, name):
     assert_nominal(hits)
 
 
-def test_intervals_hold_with_few_puzzles_too():
-    """Three puzzles a cell: most thresholds then need the bootstrap."""
-    beta = COEFFICIENTS.loc["QwQ-32B"]
-    truth = capacity_thresholds(*beta, **vars(PAPER_MEANS))
-    generator = np.random.default_rng(11)
-    fits = [fit_load_glm(simulate_counts(beta, 3, generator)).thresholds() for _ in range(150)]
-    methods = [fit.ECL50.method for fit in fits]
-    assert methods.count("parametric bootstrap") > 140
-    for name, value in (("ECL50", truth[0]), ("ID50", truth[2])):
-        found = [getattr(fit, name) for fit in fits]
-        assert_nominal([each.low <= value <= each.high for each in found])
-
-
 def simulate_interaction(beta_dN, generator):
     beta = COEFFICIENTS.loc["Qwen3-32B"]
     rho = GRID["rho_percent"] / 100
@@ -198,15 +185,7 @@ def test_what_has_no_fit_is_nan_with_its_reason(frame, reason):
         assert np.isnan(fit.predict(1, 20, 0.5)).all()
 
 
-@pytest.mark.parametrize(
-    ("levels", "lost", "kept", "reason"),
-    [
-        ({"d": (5,)}, "ID50", ("ECL50", "NT50"), "d took only 5: 2 levels are needed"),
-        ({"N": (100,)}, "ECL50", ("ID50",), "N took only 100: 2 levels are needed"),
-        ({"rho": (0.5,)}, "NT50", ("ECL50", "ID50"), "rho took only 50 %: 3 levels are needed"),
-        ({"rho": (0.1, 0.5)}, "NT50", ("ECL50",), "rho took only 10 %, 50 %: 3 levels are needed"),
-    ],
-)
+@pytest.mark.parametrize(("levels", "lost", "kept", "reason"), CASES["few_levels"])
 def test_too_few_levels_cost_their_own_threshold_alone(levels, lost, kept, reason):
     fit = fit_load_glm(make_cells(**levels))
     thresholds = fit.thresholds()
@@ -285,6 +264,40 @@ def test_means_are_those_of_the_responses_unless_others_are_given(cells):
     assert (own.value, own.low, own.high) == pytest.approx((paper.value, paper.low, paper.high))
     hard = fit_load_glm(cells[cells["d"] >= 5])
     assert hard.thresholds().ECL50.value < hard.thresholds(PAPER_MEANS).ECL50.value
+
+
+@pytest.mark.parametrize("level", [0.5, 0.4, 0.8])
+@pytest.mark.parametrize("interactions", [False, True])
+def test_at_a_threshold_the_prediction_is_the_level(cells, interactions, level):
+    fit = fit_load_glm(cells, interactions=interactions)
+    means, name = LoadMeans(4.5, 1.8, 0.4), f"{100 * level:g}"
+    found = vars(fit.thresholds(means, level=level))
+    assert set(found) == {f"{threshold}{name}" for threshold in ("ECL", "NT", "ID")}
+    ECL, NT, ID = (found[f"{threshold}{name}"].value for threshold in ("ECL", "NT", "ID"))
+    assert fit.predict(means.d, ECL, means.rho) == pytest.approx(level, abs=1e-6)
+    assert fit.predict(ID, 10**means.log10_N, means.rho) == pytest.approx(level, abs=1e-6)
+    if not np.isnan(NT):
+        assert fit.predict(means.d, 10**means.log10_N, NT) == pytest.approx(level, abs=1e-6)
+    for threshold in found.values():
+        if threshold.status == "crossing":
+            assert threshold.low <= threshold.value <= threshold.high
+
+
+@pytest.mark.parametrize("level", [-0.1, 0, 1, float("nan")])
+def test_a_level_that_is_never_reached_is_one_line(cells, level):
+    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+        fit_load_glm(cells).thresholds(level=level)
+
+
+def test_interactions_are_those_of_the_glm_that_has_them(cells):
+    rows = fit_load_glm(cells, interactions=True)
+    d, n, rho = cells["d"], np.log10(cells["N"]), cells["rho"]
+    plain = load_design(d, cells["N"], rho)[list(TERMS)]
+    wide = np.column_stack([plain, d * n, d * rho, n * rho, d * n * rho])
+    counts = cells[["successes", "failures"]].to_numpy()
+    expected = sm.GLM(counts, wide, family=sm.families.Binomial()).fit(tol=1e-12)
+    assert list(rows.params.index) == [*TERMS, *INTERACTIONS]
+    np.testing.assert_allclose(rows.params, expected.params, rtol=1e-5)
 
 
 response = st.tuples(

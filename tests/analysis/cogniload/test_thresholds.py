@@ -42,12 +42,6 @@ def test_printed_coefficients_give_back_the_printed_thresholds(row):
     assert np.isnan(row["NT50"]) == np.isnan([found.value, found.low, found.high]).all()
 
 
-def test_the_mean_of_rho_is_squared_not_the_squares_averaged():
-    ECL50, _, ID50 = capacity_thresholds(2, -1, -1, 0, 4, d=1, log10_N=1, rho=0.5)
-    assert ECL50 == pytest.approx(100)
-    assert ID50 == pytest.approx(2)
-
-
 def test_nt50_is_the_largest_root_in_the_unit_interval():
     """8 (rho - 0.25)(rho - 0.75), and then with its upper root moved out of the interval."""
     means = {"d": 0, "log10_N": 0, "rho": 0.5}
