@@ -232,7 +232,8 @@ class Turn(NamedTuple):
 PREFIX = "prefix"
 """The column of a text of the model's own that its response has to go on from."""
 
-KEPT, CORRECTED, REDRAWN, PLANTED = CUTS = ("kept", "corrected", "redrawn", "planted")
+CUTS = ("kept", "reworded", "corrected", "redrawn", "planted")
+KEPT, REWORDED, CORRECTED, REDRAWN, PLANTED = CUTS
 """What becomes of a step before a response goes on from there (docs/repair.md)."""
 
 

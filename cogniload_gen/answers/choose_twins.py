@@ -16,14 +16,15 @@ import pyarrow as pa
 from cogniload_gen import benchmarks
 from cogniload_gen.answers.files import read_results, read_samples
 from cogniload_gen.answers.reasoning import spoken
-from cogniload_gen.benchmark import PREFIX, REDRAWN, Benchmark, Cut, Row
+from cogniload_gen.benchmark import KEPT, PREFIX, REDRAWN, Benchmark, Cut, Row
 from cogniload_gen.files import naming
 from cogniload_gen.tables import table_writer
 from cogniload_gen.tokens import estimate
 
-# Texts of a failure and of a right response together; how many responses are read for one; and the
-# share of the budget that a puzzle and a cut text may have.
-_MOST_CUTS, _LOOK, _ROOM = 5, 4, 0.7
+# Texts of a failure and of a right response together, sampled and greedy, and those that greedy
+# decoding would only repeat; how many responses are read for one; and the share of the budget that
+# a puzzle and a cut text may have.
+_SAMPLED, _GREEDY, _REPEATED, _LOOK, _ROOM = 7, 4, (KEPT, REDRAWN), 4, 0.7
 
 
 class Twins(NamedTuple):
@@ -94,7 +95,8 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
     repaired.
     """
     tried = _read_run(run)
-    count = max(1, budget // _MOST_CUTS)
+    greedy = all(puzzle.greedy for puzzle in tried.values())
+    count = max(1, budget // (_GREEDY if greedy else _SAMPLED))
     cuts: list[tuple[Row, Cut]] = []
     depths: list[float] = []  # of the failures, until a right response has each
     for right in (False, True):
@@ -109,8 +111,8 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
             if not made or estimate(doc["puzzle"] + made[0].text) > room:
                 continue
             depths = depths[1:] if right else [*depths, made[0].statement / doc["N"]]
-            greedy = tried[doc["id"]].greedy  # which would draw the step alike
-            cuts += [(doc, cut) for cut in made if not (greedy and cut.change == REDRAWN)]
+            skipped = _REPEATED if tried[doc["id"]].greedy else ()
+            cuts += [(doc, cut) for cut in made if cut.change not in skipped]
         if not cuts:
             raise ValueError(f"{run} holds no failure whose first wrong step can be corrected")
     rows = [

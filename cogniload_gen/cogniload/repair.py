@@ -1,16 +1,17 @@
-"""A response -> its text up to a step that is kept, corrected, left out or made wrong.
+"""A response -> its text up to a step that is kept, reworded, corrected, left out or made wrong.
 
 A place in a response is exact only where the reader of steps gives the value that the text tells
 after a statement. So an error is repaired if its statement has a wrong value in the text, and the
-reader finds the error no more once that value is the true one.
+reader finds the error no more once that value is the true one. A reworded step is read as it was.
 """
 
 import re
 from collections.abc import Mapping
 
 from cogniload_gen.answers.reasoning import CLOSE, OPEN
-from cogniload_gen.benchmark import CORRECTED, KEPT, PLANTED, REDRAWN, Cut
+from cogniload_gen.benchmark import CORRECTED, KEPT, PLANTED, REDRAWN, REWORDED, Cut
 from cogniload_gen.claims import Told
+from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import Solution, State, solve_steps
 from cogniload_gen.cogniload.steps.first_error import Steps, read_steps
@@ -26,12 +27,17 @@ LABEL = r"[^\w\n]*(?:[^\W\d_]+[^\w\n]*){{0,3}}{}\b"
 
 _ARTICLES = ("a", "an")
 
+_NEUTRAL = " at this point"
+"""What a reworded step says behind its value: nothing new, and no hint that the value is wrong."""
+
+_MARKS = r"[*_`\"'”)]*"
+
 
 def cut_at_error(text: str, row: Mapping, transcript: object = None) -> list[Cut]:
-    """Return a response cut at its first wrong step: kept, corrected, and before it.
+    """Return a response cut at its first wrong step: kept, reworded, corrected, and before it.
 
-    Empty where it has no first error, or one that can't be corrected by other values. `row` is as
-    for `read_steps`, and `text` may hold its reasoning.
+    Empty where it has no first error, one that can't be corrected by other values, or one that is
+    read differently in other words. `row` is as for `read_steps`; `text` may hold its reasoning.
     """
     steps = _read(text, row, transcript)
     if (t := steps.first_error) is None:
@@ -54,14 +60,16 @@ def cut_at_error(text: str, row: Mapping, transcript: object = None) -> list[Cut
         if place < stop:
             corrected = _replace(corrected, place, told[name], name, truth[name])
     again = _read(corrected, row, transcript).first_error
-    if again is not None and again <= t:
+    reworded = _reword(text, t, *places[0], steps, row)
+    if not reworded or (again is not None and again <= t):
         return []
-    parts = {KEPT: text[:stop], CORRECTED: corrected, REDRAWN: text[:begin]}
+    parts = {KEPT: text[:stop], REWORDED: reworded[: stop + len(_NEUTRAL)]}
+    parts |= {CORRECTED: corrected, REDRAWN: text[:begin]}
     return [Cut(t, change, part) for change, part in parts.items()]
 
 
 def plant_error(text: str, row: Mapping, depth: float, transcript: object = None) -> list[Cut]:
-    """Return a response without an error cut at a step: kept, and with one wrong value.
+    """Return a response without an error cut at a step: kept, reworded, and with one wrong value.
 
     The statement is the one nearest to `depth`, a share of all, whose value the text gives. The
     wrong value is the one before, as if the statement were missed, if it changed; else another that
@@ -81,8 +89,11 @@ def plant_error(text: str, row: Mapping, depth: float, transcript: object = None
                 continue
             stop = _end_of_sentence(text, told[name].end)
             planted = _replace(text[:stop], told[name].start, told[name], name, wrong)
-            if _read(planted, row, transcript).first_error in (t, None):
-                return [Cut(t, KEPT, text[:stop]), Cut(t, PLANTED, planted)]
+            reworded = _reword(text, t, told[name].start, name, steps, row)
+            if reworded and _read(planted, row, transcript).first_error in (t, None):
+                reworded = reworded[: stop + len(_NEUTRAL)]
+                parts = {KEPT: text[:stop], REWORDED: reworded, PLANTED: planted}
+                return [Cut(t, change, part) for change, part in parts.items()]
     return []
 
 
@@ -102,6 +113,23 @@ def _read(text: str, row: Mapping, transcript: object) -> Steps:
     for mark in (OPEN, CLOSE):
         text = mark.sub(lambda found: "\n" * len(found[0]), text)
     return read_steps(text, row) if transcript is None else judge_transcript(transcript, text, row)
+
+
+def _reword(text: str, t: int, start: int, category: str, steps: Steps, row: Mapping) -> str:
+    """Return a text with _NEUTRAL behind a value of statement t, and behind its noun if it has one.
+
+    Empty where its steps are read differently; a transcript, which quotes the text, can't tell.
+    """
+    told = steps.told[t][category]
+    end = start + told.end - told.start
+    nouns = "|".join(map(re.escape, WORDS[category]["words"].split()))
+    behind = re.compile(rf"{_MARKS}(?:[ -]+(?:{nouns})\b{_MARKS})?", re.IGNORECASE)
+    reworded = text[:end] + behind.sub(rf"\g<0>{_NEUTRAL}", text[end:], count=1)
+    first, second = (
+        (each.first_error, {name: value.value for name, value in each.told.get(t, {}).items()})
+        for each in (steps, steps if steps.records else _read(reworded, row, None))
+    )
+    return reworded if first == second else ""
 
 
 def _end_of_sentence(text: str, place: int) -> int:

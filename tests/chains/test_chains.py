@@ -156,6 +156,25 @@ def test_eval_report_why_report_repair_report(chain, cause, make):
     chain.assert_asked_once()
 
 
+@faces("unseeded", "right")
+def test_greedy_eval_repair_report(chain):
+    """What would only be repeated is not asked: the control is the step in other words."""
+    still = {"temperature": 0}
+    make = arguments if chain.face.seed else completions
+    chain.do(*chain.eval("run", make=make, gen=still, puzzles=PUZZLES | {"num_puzzles": 30}))
+    begun = ["--gen_kwargs", json.dumps(still | {"continue_final_message": True})]
+    repair = ["why", "run", "--repair", *begun[: 2 * (make is arguments)]]
+    repaired, following = chain.do(*repair)
+    told = re.search(r"solves (\d+) % .* in other words (\d+) %: .* causes .* \((\d+) to", repaired)
+    solved, alone, least = map(int, told.groups())
+    assert (solved > alone, least > 0) == (True, True)
+    (file,) = Path("run/repair").rglob("samples_*.jsonl")
+    ids = [sample["doc"]["id"] for sample in read_lines(file)]
+    assert {re.search("~(.*)=", id)[1] for id in ids} == {"reworded", "corrected", "planted"}
+    chain.report(*following)
+    chain.assert_asks_nothing(*repair)
+
+
 @faces("right", "events", "refusing", "unseeded")
 def test_until_report_compare_share(chain):
     """One ECL50 is on every page; a cap has a code of its own, and a higher one goes on."""

@@ -142,24 +142,27 @@ class Model:
         if not found:
             return "", "I can't tell."
         puzzle, before = read(found[1]), found[2]
-        state, done = puzzle.states[0], 0
-        for number, line in re.findall(r"^(\d+)\. (.*)$", before, re.MULTILINE):
+        state, done, said = puzzle.states[0], 0, re.findall(r"^(\d+)\. (.*)$", before, re.MULTILINE)
+        for number, line in said:
             needs, gives = puzzle.statements[int(number) - 1]
             state = state | (gives if needs.items() <= state.items() else {})
             state, done = state | dict(states_of(line)), int(number)
         sampled = key and Random(f"{self.version} {key} {prompt}")
+        told = [f"{number}. {line}\n" for number, line in said]
 
         def draws(t, state):
-            return sampled or Random(f"{self.version} {found[1]} {t} {state}")
+            return sampled or Random(f"{self.version} {found[1]} {t} {''.join(told)}")
 
-        states = [state, *self.track(puzzle, state, done, self.calibrate(), draws)]
-        told = (f"{t}. {puzzle.tell(each)}\n" for t, each in enumerate(states[1:], done + 1))
+        track = self.track(puzzle, state, done, self.calibrate(), draws)
+        for t, state in enumerate(track, done + 1):
+            told.append(f"{t}. {puzzle.tell(state)}\n")
         ended = before.rstrip().endswith((".", ">"))
         joint = "" if not done or (ended and before.endswith("\n")) else "\n" if ended else ".\n"
-        final, draw = states[-1][puzzle.asked], draws(-1, states[-1])
+        final, draw = state[puzzle.asked], draws(-1, state)
         guesses = final != puzzle.answer and draw.random() < self.guess
         final = draw.choice([*puzzle.domains[puzzle.asked]]) if guesses else final
-        return joint + "".join(told), "I guess. " * guesses + puzzle.tell({puzzle.asked: final})
+        rest = joint + "".join(told[len(said) :])
+        return rest, "I guess. " * guesses + puzzle.tell({puzzle.asked: final})
 
 
 def is_wrong(prompt, final):

@@ -2,7 +2,10 @@
 
 import html
 import json
+import re
+import runpy
 import zlib
+from collections import Counter
 from itertools import count
 
 import pandas as pd
@@ -11,7 +14,9 @@ import pytest
 from carrier import carry
 from eval_command import arguments, command, completions, done, read
 from lm_eval.models.api_models import JsonChatStr
+from source_tree import ROOT
 
+from cogniload_analysis.compare.repair_effects import explain_repairs
 from cogniload_gen.answers.reasoning import go_on, spoken
 from cogniload_gen.cogniload.solve import solve_steps
 from lm_eval_tasks.budget import behind, continue_from
@@ -45,9 +50,13 @@ def begin(law, server, out):
         steps, line, final = carry(prompt, LAWS[law]).rpartition("\n")
         return f"{steps}{line}That is all, {next(turn)}.\n{final}"
 
+    return ask(reply, server, out)
+
+
+def ask(reply, server, out, sampling=SAMPLING, puzzles=PUZZLES):
     server.reply = reply
-    words = completions(server, out, *SAMPLING)
-    words[words.index("--metadata") + 1] = json.dumps({"cogniload": PUZZLES})
+    words = completions(server, out, *sampling)
+    words[words.index("--metadata") + 1] = json.dumps({"cogniload": puzzles})
     assert command(*words)[0] == 0
     server.asked()
     return {sample["doc"]["id"]: sample for sample in read(out)[1]}
@@ -93,6 +102,85 @@ def test_planted_laws_are_found_on_a_completions_server(law, server, tmp_path):
     for _, rows in table.groupby(["of", "change", "against"], dropna=False):
         every, *thirds = rows["puzzles"]
         assert every == sum(thirds)
+
+
+def greedy(prompt, harm):
+    """What a model without luck goes on with: its answer is a function of all words before it.
+
+    A quarter of all texts end wrong, whatever their steps, or half where no error does harm.
+    """
+    carried = carry(prompt, LAWS["fails again"])
+    steps, _, final = carried.rstrip().rpartition("\n")
+    draw = zlib.crc32((prompt + steps).encode()) / 2**32
+    puzzle = solve_steps(prompt.partition("?")[0] + "?")
+    named = sorted({part[puzzle.category] for part in puzzle.parts if puzzle.category in part})
+    told = next(value for value in named if f" {value}" in final)
+    true = puzzle.states[-1][puzzle.poi][puzzle.category]
+    wrong = next(value for value in named if value != true)
+    says = (told if draw < 0.75 else wrong) if harm else (true if draw < 0.5 else wrong)
+    return f"{steps}\n{final.replace(f' {told}', f' {says}')}\n"
+
+
+@pytest.mark.parametrize("harm", [True, False])
+def test_greedy_decoding_is_compared_with_the_step_in_other_words(harm, server, tmp_path):
+    """From a text as it stands it ends as it ended, whether or not the error does any harm."""
+    run, still = tmp_path / "run", {"temperature": 0, "max_gen_toks": 900}
+    sampling = ["--gen_kwargs", json.dumps(still)]
+    ask(lambda prompt: greedy(prompt, harm), server, run, sampling, PUZZLES | {"num_puzzles": 40})
+    out, _ = done("why", run, "--repair", "--budget", "200")
+    ids = pq.read_table(run / "repair/puzzles/twins.parquet", columns=["id"])["id"].to_pylist()
+    changes = Counter(re.search("~(.*)=", id)[1] for id in ids)
+    assert changes.keys() == {"reworded", "corrected", "planted"}
+    print(out)
+    assert changes["reworded"] == changes["corrected"] + changes["planted"]
+    assert changes["corrected"] in ([50] if harm else range(30, 51))  # four texts for a pair
+    found = re.search(r"failures; left wrong in other words (\d+) %: this error causes (.*)\.", out)
+    alone, value, low, high = map(int, re.findall(r"-?\d+", " ".join(found.groups())))
+    fails = re.search(r"An error planted in right responses fails .* \((.*) to (.*)\) of", out)
+    least, most = map(int, fails.groups())
+    if harm:  # as far as no later statement overwrites it
+        assert (alone < 15, low > 40, least > 10) == (True, True, True)
+    else:
+        assert abs(value) < 25 < alone
+        assert low <= 0 <= high
+        assert least <= 0 <= most
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_the_study_finds_errors_that_harm_and_no_others(greedy):
+    """A small version of studies/repair.py, whose shares stand in results.txt."""
+    study = runpy.run_path(str(ROOT / "studies/repair.py"))
+    for name, (heals, _, causes) in study["MODELS"].items():
+        if causes:
+            *_, named, blamed, first, second, holds, held = study["judge"](name, greedy, 8)
+            assert blamed == ("0.0 %" if heals else "100.0 %")
+            assert float(named[:-2]) > 80
+            assert max(abs(float(first)), abs(float(second))) < 7
+            assert min(float(holds[:-2]), float(held[:-2])) > 80
+
+
+@pytest.mark.parametrize("known", [{"said": "the same"}, {"greedy": True}])
+def test_texts_that_only_repeat_are_no_cause_without_a_control(known):
+    """As runs hold them that were made before there was one, or at a server that answers alike."""
+
+    def explain(**solved):
+        rows = [
+            (f"p{i}{twin}", right and i % 2 == 0)
+            for i in range(60)
+            for twin, right in {
+                "": False,
+                **{f"~{name}=3": r for name, r in solved.items()},
+            }.items()
+        ]
+        return explain_repairs(pd.DataFrame(rows, columns=["id", "correct"]).assign(N=9, **known))
+
+    old = explain(kept=False, corrected=True)
+    assert (old.causes, old.effects["low"].notna().any()) == ((), False)
+    said = " ".join(old.verdict)
+    assert "50 % (38 to 62) of 60 failures are solved" in said
+    assert "open" in said and "--repair --out" in said and "error causes is" in said
+    assert explain(kept=False, reworded=True, corrected=True).causes[:1] != ("error",)
+    assert explain(kept=False, reworded=False, corrected=True).causes == ("error",)
 
 
 FACES = {

@@ -1,8 +1,13 @@
 """What a first wrong step does to the rest of a response: repaired, or planted (docs/repair.md).
 
 A model goes on from its own text. Of a failure, the text ends behind the first wrong step, which is
-kept or corrected, or before it, so that it is drawn again; of a right response, behind a step that
-is kept or made wrong (planted). Effects are paired over the responses that have both.
+kept, reworded or corrected, or before it, so that it is drawn again; of a right response, behind a
+step that is kept, reworded or made wrong (planted). Effects are paired over the responses that have
+both.
+
+Responses were chosen by how they ended. So what a changed step is compared with must be drawn anew,
+too: kept is, unless its answers repeat those that were chosen, as greedy decoding has it; reworded
+always is, as its words are others.
 """
 
 from dataclasses import dataclass
@@ -14,12 +19,9 @@ from cogniload_analysis.compare.paired import Difference, compare_means
 from cogniload_analysis.compare.why import FAILED, SOLVED, compare_changes, count_repeats
 from cogniload_analysis.samples.copies import say_repeats
 from cogniload_analysis.stats import wilson_interval
-from cogniload_analysis.words import say
-from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN
+from cogniload_analysis.words import WORDS, say
+from cogniload_gen.benchmark import CORRECTED, CUTS, KEPT, PLANTED, REDRAWN, REWORDED
 from cogniload_gen.grid import ORIGINAL, change_of, split_twin
-
-# Of which responses, what is compared, and with what.
-_COMPARED = ((FAILED, CORRECTED, KEPT), (FAILED, REDRAWN, KEPT), (SOLVED, KEPT, PLANTED))
 
 # Where a step is among the statements.
 _DEPTHS = ("all", "first third", "second third", "last third")
@@ -28,11 +30,7 @@ _DEPTHS = ("all", "first third", "second third", "last third")
 _ENOUGH_REPAIRS = 30
 
 # What a second draw of the step says, by the cause.
-_MEANS = {
-    "heals": ": most of these errors heal",
-    "chance": ": the step fails by chance",
-    "inability": ": the step mostly fails again",
-}
+_MEANS = WORDS["redrawn"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class Repair:
     Attributes:
         effects: A row for each change and each depth: how many `puzzles`, the share of them
             solved and that of what it is `against`, and their difference, with its 95 % interval
-            and p.
+            and p. Against "original" there is none: only the change was drawn anew.
         causes: What the first errors are: "error" if correcting them solves more, and "heals",
             "chance" or "inability" if half of what that solves, or more, is solved with the error
             kept, or else with the step drawn again, or if less is.
@@ -58,16 +56,15 @@ class Repair:
         """What the repairs say, in up to three sentences."""
         said = []
         for row in self.effects[self.effects["depth"] == _DEPTHS[0]].to_dict("records"):
-            share, low, high = row["share"], *wilson_interval(row["turned"], row["puzzles"])
-            solves = _show(share, low, high)
+            solves = _show(row["share"], *wilson_interval(row["turned"], row["puzzles"]))
             apart = _show(row["difference"], row["low"], row["high"])
             if row["change"] == CORRECTED:
                 counts = {"puzzles": row["puzzles"], "alone": 100 * row["against_share"]}
-                said.append(say("repaired", solves=solves, apart=apart, **counts))
+                said.append(say(f"repaired_{row['against']}", solves=solves, apart=apart, **counts))
             elif row["change"] == REDRAWN:
                 means = [_MEANS[cause] for cause in self.causes if cause in _MEANS]
                 said.append(f"Drawn again, {solves} are solved{''.join(means)}.")
-            else:
+            elif row["against"] == PLANTED and row["change"] != ORIGINAL:
                 said.append(f"An error planted in right responses fails {apart} of them.")
         return [*said, *filter(None, [self.repeats])]
 
@@ -92,42 +89,48 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
     named = frame["id"].astype(str).str.partition("~")
     split = [split_twin(twin) for twin in named[2]]
     rows = frame.assign(base=named[0], change=[change or ORIGINAL for change, _ in split])
-    rows["depth"] = np.array([step for _, step in split]) / rows["N"]
+    rows["depth"] = [step for _, step in split] / rows["N"]
     rows = rows.drop_duplicates(["base", "change"])
     wide = rows.pivot(index="base", columns="change", values="correct").astype(float)
-    wide = wide.reindex(columns=[ORIGINAL, *CUTS]).dropna(subset=[ORIGINAL, KEPT])
-    if wide.empty:
-        return None
-    same, of, void = count_repeats(frame, {REDRAWN: ORIGINAL})
-    repeats = ""
-    if void:
-        greedy = "greedy" in frame and bool(frame["greedy"].all())
-        repeats = f"Drawn again, {say_repeats(same, of, void=void, greedy=greedy)}."
-        wide[REDRAWN] = np.nan
-    depth = rows[rows["change"] == KEPT].set_index("base")["depth"]
+    wide = wide.reindex(columns=[ORIGINAL, *CUTS]).dropna(subset=[ORIGINAL])
+    greedy = "greedy" in frame and bool(frame["greedy"].all())
+    for change in (KEPT, REDRAWN):
+        same, of, void = count_repeats(frame, {change: ORIGINAL})
+        if void or (greedy and not of):
+            wide[change] = np.nan
+    repeats = f"Drawn again, {say_repeats(same, of, void=void, greedy=greedy)}." * void
+    controls = (KEPT, REWORDED) if "said" in frame and not greedy else (REWORDED, KEPT)
+    control = next((change for change in controls if wide[change].notna().any()), ORIGINAL)
+    compared = [(FAILED, change, control) for change in (CORRECTED, REDRAWN)]
+    compared += [(SOLVED, control, PLANTED), (FAILED, REWORDED, KEPT), (SOLVED, REWORDED, KEPT)]
+    depth = rows[rows["change"].isin(CUTS)].drop_duplicates("base").set_index("base")["depth"]
     wide["of"] = np.where(wide[ORIGINAL] == 1, SOLVED, FAILED)
     third = pd.cut(depth.reindex(wide.index), [-1, 1 / 3, 2 / 3, 1], labels=_DEPTHS[1:])
     parts = {_DEPTHS[0]: third.notna()} | {name: third == name for name in _DEPTHS[1:]}
     effects = [
         compare_changes(wide[(wide["of"] == of) & part], change, against)
         | {"of": of, "depth": name}
-        for of, change, against in _COMPARED
+        for of, change, against in compared
         for name, part in parts.items()
     ]
     table = pd.DataFrame([row for row in effects if row["puzzles"]])
-    return Repair(table, _name_causes(wide[wide["of"] == FAILED]), repeats)
+    if table.empty:
+        return None
+    if control == ORIGINAL:
+        table[["difference", "low", "high", "p"]] = np.nan
+    return Repair(table, _name_causes(wide[wide["of"] == FAILED], control), repeats)
 
 
-def _name_causes(failed: pd.DataFrame) -> tuple[str, ...]:
+def _name_causes(failed: pd.DataFrame, control: str) -> tuple[str, ...]:
     """Return what the first errors of failures are, as far as it is beyond chance."""
-    kept, corrected, redrawn = (failed[name] for name in (KEPT, CORRECTED, REDRAWN))
-    if len(failed) < _ENOUGH_REPAIRS:
+    wrong, corrected, redrawn = (failed[name] for name in (control, CORRECTED, REDRAWN))
+    if control == ORIGINAL or (corrected - wrong).count() < _ENOUGH_REPAIRS:
         return ()
-    causes = ["error"] * bool(_mean(corrected - kept).low > 0)
-    if _mean(kept - corrected / 2).low > 0:
+    causes = ["error"] * bool(_mean(corrected - wrong).low > 0)
+    if _mean(wrong - corrected / 2).low > 0:
         causes.append("heals")
     elif causes and redrawn.notna().any():
-        most = _mean(redrawn - (kept + corrected) / 2)
+        most = _mean(redrawn - (wrong + corrected) / 2)
         causes += ["chance"] * bool(most.low > 0) + ["inability"] * bool(most.high < 0)
     return tuple(causes)
 
