@@ -322,22 +322,31 @@ def tasks(parser: Parser, words: Words) -> None:
 
 
 def plan(parser: Parser, words: Words) -> None:
-    """Estimate how many puzzles distinguish two models, and their cost."""
+    """Estimate how many puzzles distinguish two models, and their cost, or know ECL50."""
     from cogniload_gen.checks import PRICE, check_price
 
     text = "difference in accuracy to tell, such as 0.05"
-    parser.option("detect", "SHARE", text, type=float, required=True)
+    parser.option("detect", "SHARE", text, type=float)
     text = "published model that the better one is like, such as Qwen3-8B"
-    parser.option("like", "MODEL", text, required=True)
+    parser.option("like", "MODEL", text)
+    text = "instead of both: the puzzles that ECL50 takes at a slope, in logits a unit of log10 N"
+    parser.option("slope", "LOGITS", text, type=float)
     text = "tokens of a response, in the mean (5000)"
     parser.option("response-tokens", "TOKENS", text, type=float, default=5000)
     text = "tokens of response a second and GPU (2000)"
     parser.option("throughput", "TOKENS", text, type=float, default=2000)
     parser.option("price", "IN,OUT", PRICE)
     arguments = parser.parse_args(words)
-    from cogniload_analysis import plan_comparison
+    from cogniload_analysis.cogniload.plan import plan_comparison, say_least
 
     settings = vars(arguments)
+    slope, compares = settings.pop("slope"), (arguments.detect, arguments.like)
+    if compares.count(None) != (0 if slope is None else 2):
+        got = " ".join(words) or "neither"
+        raise ValueError(f"plan takes --detect and --like, or --slope alone, got {got}")
+    if slope is not None:
+        print(say_least(slope))
+        return
     settings["price"] = check_price(arguments.price)
     print(plan_comparison(settings.pop("like"), settings.pop("detect"), **settings).summary())
 

@@ -1,4 +1,4 @@
-"""Before a run: how many puzzles tell two models apart, and what they cost."""
+"""Before a run: how many puzzles tell two models apart, or a threshold, and what they cost."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
+from scipy.stats import norm
 
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
+from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
+from cogniload_analysis.stats import TAILS
 from cogniload_analysis.words import say
 from cogniload_gen.checks import check_choice
 
@@ -60,7 +63,8 @@ class ComparisonPlan:
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
         shares = {"detect": 100 * self.detect, "accuracy": 100 * self.accuracy}
         shown = {"table": table.to_string(index=False), "cells": cells, "power": 100 * POWER}
-        return say("plan", **vars(self) | shares | shown)
+        slope = float(published_table("glm").set_index("model").loc[self.like, "beta_N"])
+        return say("plan", **vars(self) | shares | shown) + "\n\n" + say_least(slope)
 
 
 def plan_comparison(
@@ -97,6 +101,33 @@ def plan_comparison(
     same, other = count_puzzles(better, lower_accuracies(better, detect))
     tokens = _mean_prompt_tokens(like), response_tokens
     return ComparisonPlan(like, accuracy, detect, same, other, *tokens, throughput, price)
+
+
+def least_puzzles(slope: float, target: float = 0.20, d: int = 5, floor: float = 1) -> int:
+    """Return the puzzles without which no design knows an ECL to within `target`, a fraction.
+
+    `slope` is that of the model's curve, in logits a unit of log10 N. The bound of Cramér and Rao
+    is that of a design that knows all of the curve but its place. The curve falls from 99 % to
+    `floor` times chance at `d`, 0 where nothing can be guessed. Raises ValueError for a slope or a
+    target that is out of range.
+
+    >>> least_puzzles(3), least_puzzles(3, floor=0)
+    (386, 278)
+    """
+    for name, value in (("slope", abs(slope)), ("target", target)):
+        if not 0 < value < float("inf"):
+            raise ValueError(f"{name} must be a number other than 0, got {value!r}")
+    link, logits, of_d = Link(floor), np.linspace(-5, 5, 2001), np.array(d)
+    accuracy = link.accuracy(logits, of_d)
+    information = np.max(link.slope(logits, of_d) ** 2 / (accuracy * (1 - accuracy)))
+    deviations = norm.ppf(TAILS[1]) / (slope * np.log10(1 + target))
+    return round(deviations**2 / information)
+
+
+def say_least(slope: float) -> str:
+    """Say how many puzzles ECL50 to within ±20 % takes at least, for a slope over log10 N."""
+    least, without = least_puzzles(slope), least_puzzles(slope, floor=0)
+    return say("least_puzzles", slope=abs(slope), least=least, without=without)
 
 
 def lower_accuracies(better: np.ndarray, detect: float) -> np.ndarray:

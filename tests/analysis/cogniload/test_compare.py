@@ -13,7 +13,7 @@ from scipy.stats import binom, norm
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import expected_accuracies
 from cogniload_analysis.cogniload.glm import TERMS, fit_load_glm
-from cogniload_analysis.cogniload.plan import count_puzzles, lower_accuracies
+from cogniload_analysis.cogniload.plan import count_puzzles, least_puzzles, lower_accuracies
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_cli import main
@@ -139,3 +139,23 @@ def test_plan_prints_the_cost_at_a_price(capsys):
     cost = millions[0] / 2 + millions[1] * 2
     assert f" {cost:,.2f}\n" in capsys.readouterr().out
     assert_refused(capsys, "price must be IN,OUT", *arguments, "2")
+
+
+@pytest.mark.parametrize("floor", [0, 1])
+def test_no_design_needs_fewer_puzzles_than_the_bound(floor):
+    """By the accuracies on either side of each place: their difference is what an answer tells."""
+    x, step = np.linspace(-1, 1, 401), 1e-5
+    lowest = floor / 6
+    before, here, after = (lowest + (0.99 - lowest) * expit(-3 * (x + s)) for s in (-step, 0, step))
+    tells = ((after - before) / (2 * step)) ** 2 / (here * (1 - here))
+    known = (np.log10(1.1) / 1.96) ** 2
+    assert least_puzzles(3, 0.1, floor=floor) == pytest.approx(1 / tells.max() / known, rel=1e-3)
+
+
+def test_plan_says_the_bound_at_a_slope(capsys):
+    assert main(["plan", "--slope", "3"]) == 0
+    assert {"386", "278"} <= set(capsys.readouterr().out.replace(",", " ").split())
+    alone = "plan takes --detect and --like, or --slope alone"
+    for words in (["--slope", "3", "--like", "Qwen3-8B"], ["--detect", "0.05"], []):
+        assert_refused(capsys, alone, "plan", *words)
+    assert_refused(capsys, "slope must be a number other than 0", "plan", "--slope", "0")
