@@ -10,7 +10,7 @@ import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
-from cogniload_analysis.cogniload.glm_thresholds import Threshold
+from cogniload_analysis.cogniload.glm_thresholds import UNKNOWN
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
@@ -26,9 +26,6 @@ from cogniload_analysis.words import say
 
 _MOST = "ECL50_most", "ECL50_most_high"
 
-REACH = 4
-"""How far beyond the N of the puzzles, as a factor, a projection is printed."""
-
 
 def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.DataFrame:
     """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
@@ -37,7 +34,8 @@ def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.Da
     model, correct, responses, accuracy, low, high (of 95 %; NaN for an adaptive run), chance,
     at_chance, meaning (of ECL50: the projection at the mean loads of the puzzles or, without one,
     the crossing), ECL50, ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80,
-    ECL80_low and ECL80_high (the same at 80 %), least_N and most_N (between which these are known),
+    ECL80_low and ECL80_high (the same at 80 %), why (ECL50 is not determined; "" if it is),
+    least_N and most_N (between which these are known),
     place and place_worst (of ECL50 among the `ranked`: the published models and this one; NaN for a
     projection at other loads than the paper's means), covers (the paper's loads), cut_share,
     acc_uncut (of the responses that no limit cut), acc_least and acc_most (if all cut ones are
@@ -115,25 +113,24 @@ def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
     """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
     glm, capacity = fitted.glm, fitted.capacity
     meaning, found, held = PROJECTION, {"ECL50": fitted.projections.ECL50}, glm.means
-    least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
+    least, most = fitted.printed_N
     if math.isnan(found["ECL50"].value) or not fitted.is_projected:
         meaning, found, held = CROSSING, {"ECL50": capacity.ECL50}, capacity.at
         found["ECL80"] = capacity.ECL80
         least, most = tested_ends(capacity, "ECL50")
     else:
-        found["ECL80"] = glm.thresholds(level=0.8).ECL80
+        found["ECL80"] = fitted.show_length(glm.thresholds(level=0.8).ECL80, least, most)
     row = {"meaning": meaning, "loads": held.beside("N"), "least_N": least, "most_N": most}
     for name, at in found.items():
-        everything = at.low < least and at.high > most  # nothing that was tested is left out
-        row |= name_ends(name, Threshold() if everything else at)
-    return row
+        row |= name_ends(name, at)
+    return row | {"why": found["ECL50"].note or fitted.unknown.get("ECL50", "")}
 
 
 def _most(fitted: Fitted, meaning: str) -> dict[str, float]:
     """Return ECL50 and its upper end by the fits as if all cut responses were right.
 
     Infinite where accuracy then no longer falls with N, so that nothing bounds it; NaN unless the
-    share of responses that a limit cut is large.
+    share of responses that a limit cut is large, and where the puzzles are too few to tell.
     """
     if not fitted.endings["cut_share"] > MUCH_CUT:
         return dict.fromkeys(_MOST, math.nan)
@@ -141,7 +138,9 @@ def _most(fitted: Fitted, meaning: str) -> dict[str, float]:
     right = responses["correct"] | (responses["ending"] == CUT)
     lenient = Fitted(responses.assign(correct=right))
     at = lenient.projections.ECL50 if meaning == PROJECTION else lenient.capacity.ECL50
-    ends = (math.inf if math.isnan(end) else end for end in (at.value, at.high))
+    left_open = at.status == UNKNOWN and "ECL50" not in lenient.unknown
+    unbounded = math.isnan(at.value) and not left_open
+    ends = (math.inf if unbounded else end for end in (at.value, at.high))
     return dict(zip(_MOST, ends, strict=True))
 
 
@@ -208,7 +207,7 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     if row["accuracy"] == 1:
         return "Solves every puzzle: its capacity lies beyond what was tested."
     if math.isnan(row["ECL50"]):
-        return "At how many statements it solves half of the puzzles (ECL50) is not determined."
+        return say("not_determined", why=f": {row['why']}" if row["why"] else "")
     N = _show_length(row["ECL50"], row["least_N"], row["most_N"])
     ends = _show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
     beyond = {">": "more than half of the puzzles even", "<": "fewer than half of the puzzles even"}
