@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
-from cogniload_analysis.cogniload.glm_thresholds import UNKNOWN
+from cogniload_analysis.cogniload.glm_thresholds import UNKNOWN, Z
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
@@ -19,7 +20,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import adaptive_models
-from cogniload_analysis.matters import breaking
+from cogniload_analysis.matters import breaking, tell_together
 from cogniload_analysis.samples.stop_reasons import CUT, MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_analysis.words import say
@@ -30,7 +31,8 @@ _MOST = "ECL50_most", "ECL50_most_high"
 def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.DataFrame:
     """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
 
-    Columns: rank and rank_worst (the 95 % interval of the rank among the models),
+    Columns: rank and rank_worst (the interval of the rank among the models, all of which hold
+    together with 95 % confidence),
     model, correct, responses, accuracy, low, high (of 95 %; NaN for an adaptive run), chance,
     at_chance, meaning (of ECL50: the projection at the mean loads of the puzzles or, without one,
     the crossing), ECL50, ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80,
@@ -41,16 +43,19 @@ def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.Da
     acc_uncut (of the responses that no limit cut), acc_least and acc_most (if all cut ones are
     wrong, and right), ECL50_most and ECL50_most_high (if all are right; infinite where accuracy
     then no longer falls with N, and NaN unless a limit cut many), breaks (the loads with
-    which accuracy falls, in words), response_tokens (mean), date (of the last run) and cost (of all
-    responses; NaN unless the responses have it).
+    which accuracy falls, in words, by p that hold for all runs together), response_tokens (mean),
+    date (of the last run) and cost (of all responses; NaN unless the responses have it).
     Ranks compare projections, or crossings where a model has no projection. The highest rank comes
     first, and the most accurate of the models without one.
     """
     here = ranking["source"] == HERE
     ranked, published = ranking[here].set_index("model").loc[[*models]], ranking[~here].count()
     ranks = ranked.to_dict("index")
+    effects = tell_together({model: fitted.effects for model, fitted in models.items()})
     table = pd.DataFrame(
-        _describe(fitted, ranks[model], published) for model, fitted in models.items()
+        _describe(fitted, ranks[model], published)
+        | {"breaks": ", ".join(it.load.symbol for it in breaking(effects[model])) or "none known"}
+        for model, fitted in models.items()
     )
     solved = [not fitted.glm.cells["failures"].any() for fitted in models.values()]
     perfect = pd.Series(table["covers"].to_numpy() & solved, ranked.index)
@@ -62,7 +67,7 @@ def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.Da
 def _describe(
     fitted: Fitted, rank: Mapping[Any, Any], published: "pd.Series[int]"
 ) -> dict[Any, Any]:
-    """Return a model's row, without its rank among the runs.
+    """Return a model's row, without what compares it with the other runs.
 
     `rank` is its row of the `ranking_table`, and `published` how many others have each column.
     """
@@ -86,7 +91,6 @@ def _describe(
         | {"place": place, "place_worst": worst}
         | {"ranked": math.nan if math.isnan(place) else 1 + published[name]}
         | {"covers": covers_paper(fitted.glm.cells), "cut_share": fitted.endings["cut_share"]}
-        | {"breaks": ", ".join(one.load.symbol for one in breaking(fitted.effects)) or "none known"}
         | {"response_tokens": responses["response_tokens"].mean()}
         | {"date": responses["date"].astype(str).max(), "cost": cost.sum(skipna=False)}
         | shares
@@ -98,12 +102,16 @@ def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
     """Return `rank` and `rank_worst` of each run among these, from its row of `ranking_table`.
 
     By the projection, if all have one that have a rank, and else by the crossing. A run that is
-    `perfect` comes first.
+    `perfect` comes first. All ranks hold together with 95 % confidence: the intervals of ECL50 are
+    widened for their number, by Bonferroni's correction.
     """
     ranked = ranking[[*VALUES]].notna().any(axis=1)
     by_crossing = ranking.loc[ranked & ~perfect, "rank"].isna().any()
-    _, *ends = VALUES["crossing_rank" if by_crossing else "rank"]
-    low, high = (ranking[end].where(ranked).mask(perfect, math.inf) for end in ends)
+    value, *ends = (ranking[name] for name in VALUES["crossing_rank" if by_crossing else "rank"])
+    wider = norm.isf((1 - CONFIDENCE) / 2 / max(1, ranked.sum())) / Z
+    # an ECL50 of 0, or without an end, has its own
+    ends = [(value * (end / value) ** wider).fillna(end) for end in ends]
+    low, high = (end.where(ranked).mask(perfect, math.inf) for end in ends)
     # the upper end of a run lies above its own lower one
     worst = rank_among(low, high) - (high > low)
     return pd.DataFrame({"rank": rank_among(high, low), "rank_worst": worst})
@@ -123,7 +131,7 @@ def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
     row = {"meaning": meaning, "loads": held.beside("N"), "least_N": least, "most_N": most}
     for name, at in found.items():
         row |= name_ends(name, at)
-    return row | {"why": found["ECL50"].note or fitted.unknown.get("ECL50", "")}
+    return row | {"why": glm.unknown.get("ECL50") or found["ECL50"].note}
 
 
 def _most(fitted: Fitted, meaning: str) -> dict[str, float]:
@@ -179,8 +187,12 @@ def show_models(
     `figures` are their fits, as far as these are known.
     """
     overview = overview_table(models, ranking)
+    effects = tell_together({model: fitted.effects for model, fitted in models.items()})
+    breaks = {model: sentences.say_breaks(mine) for model, mine in effects.items()}
     verdicts = [
-        _describe_verdict(row, models[model], first_errors.get(model, ""), figures.get(model))
+        _describe_verdict(
+            row, models[model], first_errors.get(model, ""), breaks[model], figures.get(model)
+        )
         for model, row in zip(overview["model"], overview.to_dict("records"), strict=True)
     ]
     bounded = bool(overview["ECL50_most"].notna().any())
@@ -193,8 +205,10 @@ def show_models(
     table = tb.table("overview", overview, _FORMATS, at=at)
     columns = {name: column for name, column in table.columns.items() if column[0] not in hidden}
     caption = table.caption
+    if overview["rank"].notna().any():
+        caption += " All ranks hold together, with 95 % confidence."
     if overview["place"].notna().any():
-        caption += " Place is among the published models; ranks and places have 95 % intervals."
+        caption += f" {say('places')}"
     caption += " Overflow is the share of the responses that a limit cut." * cut
     caption += " Bounds are with all of these wrong, and all right." * bounded
     return replace(table, caption=caption, columns=columns), verdicts
@@ -216,12 +230,12 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     said += f"ECL50, a {row['meaning']} at {row['loads']}"
     if math.isfinite(row["place"]):
         places = _show_places(row["place"], row["place_worst"], row["ranked"])
-        said += f", place{'s' * (' to ' in places)} {places} among the published models"
+        said += f", place{'s' * (' to ' in places)} {places} among the published models, as printed"
     return said + "."
 
 
 def _describe_verdict(
-    row: Mapping[Any, Any], fitted: Fitted, first_error: str, figure: Figure | None
+    row: Mapping[Any, Any], fitted: Fitted, first_error: str, breaks: str, figure: Figure | None
 ) -> Verdict:
     """Return what the first screen says of a model, by its row of `overview_table`."""
     frame, headline = fitted.responses, say_capacity(row)
@@ -239,5 +253,4 @@ def _describe_verdict(
         loads = ", ".join(load.say(frame[load.name].iloc[0]) for load in LOADS)
         headline = say("one_cell", loads=loads, **shares)
     said = [solved, first_error or sentences.say_wrong(frame, MEANINGS)]
-    breaks = sentences.say_breaks(fitted.effects)
     return Verdict(row["model"], headline, said, figure, breaks)

@@ -102,19 +102,14 @@ class Fitted:
         note = say("too_wide", puzzles=puzzles, low=low, high=high)
         return th.Threshold(status=th.UNKNOWN, note=note)
 
-    @cached_property
+    @property
     def printed_N(self) -> tuple[float, float]:
         """Between which N a projection is printed."""
-        N = self.responses["N"]
-        return N.min() / REACH, N.max() * REACH
+        return self.responses["N"].min() / REACH, self.responses["N"].max() * REACH
 
     @cached_property
     def likeliest(self) -> LoadGLM:
         """The GLM by maximum likelihood, whose errors take responses as independent."""
-        return replace(self._likeliest, unknown=self.glm.unknown)
-
-    @cached_property
-    def _likeliest(self) -> LoadGLM:
         return fit_load_glm(self.responses)
 
     @cached_property
@@ -126,7 +121,7 @@ class Fitted:
         Its `unknown` thresholds are those of `Fitted.unknown`, and an ECL50 that is left open.
         """
         puzzles, responses = self.responses["id"].nunique(), len(self.responses)
-        glm = self._likeliest
+        glm = self.likeliest
         if 1 < puzzles < responses:
             glm = fit_load_glm(self.responses, clustered=True)
         if "beta_0" in glm.problems:
@@ -161,7 +156,7 @@ class Fitted:
     @cached_property
     def is_projected(self) -> bool:
         """Whether its thresholds are projections; of lines, and at loads of its own, crossings."""
-        return covers_grid(self._likeliest.cells) and self.capacity.at == th.PAPER_MEANS
+        return covers_grid(self.likeliest.cells) and self.capacity.at == th.PAPER_MEANS
 
     @cached_property
     def projections(self) -> th.Thresholds:
