@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import budget_curve
-from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.sections.budgets import (
     budgets_sections,
     compare_stopped,
@@ -103,8 +102,7 @@ def test_wrong_input_is_refused():
 def effort_of(*runs):
     """Return the table of runs, a row each by their order in tokens, and their responses."""
     frame = pd.concat(runs, ignore_index=True).assign(needles=lambda all: all["N"] * all["rho"])
-    models = {model: Fitted(rows) for model, rows in frame.groupby("model")}
-    return effort_table(frame, models), frame, models
+    return effort_table(frame), frame
 
 
 def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
@@ -112,12 +110,11 @@ def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
     stopped = stop_at(whole, 512).assign(model="stopped")
     shorter = np.ceil(whole["response_tokens"] / 4)  # as right, with a quarter of the tokens
     planned = whole.assign(model="planned", response_tokens=shorter)
-    table, frame, models = effort_of(whole, stopped, planned)
+    table, frame = effort_of(whole, stopped, planned)
     rows = table.set_index("model")
     assert table["model"].tolist() == ["planned", "stopped", "whole"]
     assert {*table["of"]} == {"whole"}
     assert rows.loc["stopped", "accuracy"] == rows.loc["stopped", "stopped"]
-    assert rows.loc["stopped", "ECL50"] == rows.loc["stopped", "stopped_ECL50"]
     assert rows.loc["whole", "difference"] == 0
     gain = (
         whole["correct"].mean()
@@ -128,10 +125,9 @@ def test_a_limit_that_only_stops_is_as_truncation_and_a_plan_is_better():
     )
     assert rows.loc["planned", "difference"] == pytest.approx(gain)
     assert 0 < rows.loc["planned", "difference_low"] < gain < rows.loc["planned", "difference_high"]
-    assert rows.loc["planned", "ECL50"] > rows.loc["planned", "stopped_ECL50"]
     needed = (whole["N"] * whole["rho"]).sum()
     assert rows.loc["planned", "tokens_per_needle"] == pytest.approx(shorter.sum() / needed)
-    (section,) = budgets_sections(frame, models)
+    (section,) = budgets_sections(frame)
     assert section.content[-1].heading == "What tokens buy"
 
 

@@ -4,18 +4,16 @@ A model that plans for its budget solves more than its longest responses would, 
 stopped at the same tokens.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from cogniload_analysis.cogniload.fitted import Fitted
-from cogniload_analysis.cogniload.sections.thresholds import CROSSING, name_ends, show_threshold
+from cogniload_analysis.cogniload.sections.thresholds import name_ends
 from cogniload_analysis.compare.paired import Difference, compare_means
-from cogniload_analysis.display.figures import DASHED, Figure, Panel, Series, series_by_model
+from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.display.tables import table
 from cogniload_analysis.frame import check_columns
@@ -26,18 +24,17 @@ from cogniload_analysis.words import say
 _LEAST_BUDGET = 256
 
 
-def budgets_sections(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> list[Section]:
+def budgets_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section on budgets and efforts.
 
     None where no model's curve has several budgets, nor several runs of the same puzzles.
     """
-    curves, efforts = budget_curve(frame), effort_table(frame, models)
+    curves, efforts = budget_curve(frame), effort_table(frame)
     content: list[Content] = []
     if len(curves) and curves["model"].duplicated().any():
         content += [_draw_budgets(curves), table("budgets", curves)]
     if len(efforts):
-        beside = [_draw_effort(efforts), table("effort", efforts, _FORMATS)]
-        content.append(Section("What tokens buy", beside, "what-tokens-buy"))
+        content.append(Section("What tokens buy", [table("effort", efforts)], "what-tokens-buy"))
     section = Section("Response budgets", content, "response-budgets", folded=True)
     return [section] if content else []
 
@@ -113,18 +110,14 @@ _MOST_RUNS = 12
 # Draws of the bootstrap, and the columns that it takes.
 _DRAWS, _ANSWERS = 500, ["response_tokens", "correct"]
 
-# The formats of the table, whose ECL50 are crossings.
-_FORMATS = {"crossing": partial(show_threshold, CROSSING, "ECL50")}
 
-
-def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFrame:
+def effort_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each run of puzzles that several runs of a model answered, by tokens spent.
 
     `tokens` is the mean of a response, `tokens_per_needle` that over the statements that concern
     the person of interest. `accuracy`, `low` and `high` are the run's (clustered by puzzle),
     `stopped` that of the run with the longest responses of the same puzzles, each stopped at the
-    budget that spends as many tokens; `difference` is that of `compare_stopped`. `ECL50`, with its
-    ends, and `stopped_ECL50` are crossings; `min_tested` and `max_tested` are ends of N.
+    budget that spends as many tokens; `difference` is that of `compare_stopped`.
     """
     known = frame[frame.groupby("model", observed=True)["response_tokens"].transform("count") > 0]
     known = known.assign(response_tokens=known["response_tokens"].fillna(0))
@@ -135,36 +128,24 @@ def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFr
     described = []
     for runs in alike.values():
         if 1 < len(runs) <= _MOST_RUNS:
-            means = {model: rows["response_tokens"].mean() for model, rows in runs.items()}
-            order = sorted(runs, key=means.__getitem__)
-            described += [
-                {"model": model, "tokens": means[model], "of": order[-1]}
-                | _beside(runs[model], runs[order[-1]], models[model])
-                for model in order
-            ]
+            order = sorted(runs, key=lambda model: runs[model]["response_tokens"].mean())
+            of = order[-1]
+            described += [{"model": it, "of": of} | _beside(runs[it], runs[of]) for it in order]
     return pd.DataFrame(described)
 
 
-def _beside(run: pd.DataFrame, longest: pd.DataFrame, fitted: Fitted) -> dict[str, Any]:
+def _beside(run: pd.DataFrame, longest: pd.DataFrame) -> dict[str, Any]:
     shares = run.groupby("id", observed=True)["correct"].mean().to_numpy(float)
     low, high = clustered_interval(shares)
-    budget = find_budget(longest["response_tokens"].to_numpy(), run["response_tokens"].mean())
-    in_time = longest["response_tokens"] <= budget
-    stopped = longest.assign(correct=longest["correct"].astype(bool) & in_time)
     difference = compare_stopped(run, longest)
-    other = fitted if run is longest else Fitted(stopped)
-    least, most = fitted.capacity.asked_N
     return {
+        "tokens": run["response_tokens"].mean(),
         "tokens_per_needle": run["response_tokens"].sum() / run["needles"].sum(),
         "accuracy": shares.mean(),
         "low": low,
         "high": high,
         "stopped": shares.mean() - difference.value,
         **name_ends("difference", difference),
-        **name_ends("ECL50", fitted.capacity.ECL50),
-        "stopped_ECL50": other.capacity.ECL50.value,
-        "min_tested": least,
-        "max_tested": most,
     }
 
 
@@ -208,26 +189,3 @@ def find_budget(tokens: np.ndarray, mean: float, counts: np.ndarray | float = 1.
     longer = counts[::-1].cumsum()[::-1]  # the responses that a little more budget lengthens
     means = np.append(0, (np.diff(ends) * longer).cumsum()) / counts.sum()
     return round(float(np.interp(mean, means, ends)), 6)  # no response is stopped by an ulp
-
-
-def _draw_effort(efforts: pd.DataFrame) -> Figure:
-    """Draw accuracy and ECL50 against the tokens spent, beside what truncation alone predicts."""
-
-    def finish(axes: Any) -> None:
-        axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-
-    panels, ends = [], ["ECL50", "ECL50_low", "ECL50_high"]
-    # what lies beyond the puzzles has no place
-    inside = efforts["ECL50"].between(efforts["min_tested"], efforts["max_tested"])
-    drawn = efforts.assign(**efforts[ends].where(inside))
-    for label, stopped, *names in (
-        ("Accuracy", "stopped", "accuracy", "low", "high"),
-        ("ECL50 (statements)", "stopped_ECL50", *ends),
-    ):
-        series = series_by_model(drawn, "tokens", *names) + [
-            Series(f"{of}, stopped", rows["tokens"], rows[stopped], style=DASHED)
-            for of, rows in drawn.groupby("of", sort=False)
-        ]
-        panels.append(Panel(series, "Tokens a response", label, finish=finish))
-    return Figure("effort", say("effort"), panels)
