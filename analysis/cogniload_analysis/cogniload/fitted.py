@@ -146,8 +146,8 @@ class Fitted:
         for name in (*LOAD_OF, "ECL80", "ECL90"):
             at, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
             why = self.unknown.get(name if name in LOAD_OF else "ECL50", "")
-            passes, outside = at.low < least and at.high > most, at.low > most or at.high < least
-            if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and not outside):
+            passes, touches = at.low < least and at.high > most, at.low <= most and at.high >= least
+            if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and touches):
                 hidden[name] = th.Threshold(status=th.UNKNOWN)
             elif name not in ("NT50", "ID50"):
                 hidden[name] = self.show_length(at, least, most)
