@@ -72,8 +72,8 @@ def _say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:
     tokens_of = [[float(of[key] or 0) for key in both] for of in ends]
     ratios = np.log(np.divide(tokens_of[1], tokens_of[0]))
     if len(ratios) > 1:
-        ends = ttest_1samp(ratios, 0).confidence_interval() if np.ptp(ratios) else ratios[:2]
-        times, least, most = np.exp((ratios.mean(), *ends))
+        bounds = ttest_1samp(ratios, 0).confidence_interval() if np.ptp(ratios) else ratios[:2]
+        times, least, most = np.exp((ratios.mean(), *bounds))
         if least <= 1 <= most:
             lines.append(
                 f"note: at the last level of {name}, the same {len(both)} puzzles take {times:.2f} "
