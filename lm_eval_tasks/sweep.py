@@ -21,9 +21,8 @@ from lm_eval_tasks.runner import Results
 # How the names of settings end that limit tokens.
 _BUDGETS = ("tokens", "toks", "budget")
 
-_LENIENT, _OVERRUN, SURPRISE = 1.25, 0.05, 0.05
-"""A budget is not obeyed if more than this share of the responses exceeds it by a quarter, and a
-setting makes no known difference if the tokens' paired t test has a larger p."""
+# A budget is not obeyed if more than this share of the responses exceeds it by a quarter.
+_LENIENT, _OVERRUN = 1.25, 0.05
 
 
 def sweep(evaluation: Evaluation, setting: str, out: str | Path, **how: Any) -> Iterator[Results]:
@@ -72,11 +71,14 @@ def _say_levels(name: str, folders: Mapping[str, Path]) -> list[str]:
     both = [key for key in ends[0] if all(of.get(key) for of in ends)]
     tokens_of = [[float(of[key] or 0) for key in both] for of in ends]
     ratios = np.log(np.divide(tokens_of[1], tokens_of[0]))
-    if len(ratios) > 1 and (not np.ptp(ratios) or ttest_1samp(ratios, 0).pvalue > SURPRISE):
-        lines.append(
-            f"note: {name} makes no known difference: the same {len(both)} puzzles take "
-            f"{np.exp(ratios.mean()):.2f} times the tokens at the last level as at the first"
-        )
+    if len(ratios) > 1:
+        bounds = ttest_1samp(ratios, 0).confidence_interval() if np.ptp(ratios) else ratios[:2]
+        times, least, most = np.exp((ratios.mean(), *bounds))
+        if least <= 1 <= most:
+            lines.append(
+                f"note: at the last level of {name}, the same {len(both)} puzzles take {times:.2f} "
+                f"times the tokens as at the first (95 % interval {least:.2f} to {most:.2f})"
+            )
     return lines
 
 

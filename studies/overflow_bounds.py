@@ -13,8 +13,7 @@ from simulated import percent, print_table
 
 from cogniload_analysis import published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
-from cogniload_analysis.cogniload.first_screen import REACH
-from cogniload_analysis.cogniload.fitted import Fitted
+from cogniload_analysis.cogniload.fitted import REACH, Fitted
 from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.cogniload.glm_thresholds import Threshold
 from cogniload_analysis.stats import wilson_interval

@@ -6,14 +6,15 @@ a model, and has the model a threshold within what was tested.
 """
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 from statsmodels.regression.linear_model import OLS
 
+from cogniload_analysis.compare.paired import adjust
 from cogniload_analysis.frame import Load
 from cogniload_analysis.stats import CONFIDENCE
 
@@ -112,6 +113,19 @@ def _number_bands(levels: pd.Series) -> np.ndarray:
 def breaking(effects: Sequence[LoadEffect]) -> list[LoadEffect]:
     """Return the effects of the loads that matter, the largest fall first."""
     return sorted((one for one in effects if one.matters), key=lambda one: -one.fall)
+
+
+def tell_together(effects: Mapping[str, Sequence[LoadEffect]]) -> dict[str, list[LoadEffect]]:
+    """Return the effects of each model's loads with p that hold for all models together.
+
+    They are Holm's over the models, load by load; Bonferroni's over the loads is in p already.
+    """
+    p = pd.DataFrame({name: {it.load.name: it.p for it in mine} for name, mine in effects.items()})
+    held = p.apply(lambda of_load: pd.Series(adjust(of_load), of_load.index), axis=1)
+    return {
+        name: [replace(it, p=held[name][it.load.name]) for it in mine]
+        for name, mine in effects.items()
+    }
 
 
 def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:

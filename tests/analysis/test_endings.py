@@ -87,7 +87,7 @@ def test_much_overflow_bounds_both_scores_and_little_does_not(undrawn, tmp_path)
     """As if all that was cut were wrong, and as if it were right."""
     cut_of = {}
     for model, every in (("much", 4), ("little", 90)):
-        held = [*make_samples([9.5, -0.35, -3.1, -3.2, 2.75], 6, 3)]
+        held = [*make_samples([11, -0.35, -4, -3.2, 2.75], 6, 3)]
         for number, each in enumerate(held):
             each["finish_reason"] = "stop"
             if number % every == 0:

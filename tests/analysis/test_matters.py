@@ -7,7 +7,7 @@ import pytest
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.sentences import say_breaks
 from cogniload_analysis.frame import Load
-from cogniload_analysis.matters import is_at_chance, load_effects
+from cogniload_analysis.matters import LoadEffect, is_at_chance, load_effects, tell_together
 
 
 def make_frame(seed, accuracy, puzzles=20, chance=0.25):
@@ -46,7 +46,7 @@ def test_the_load_that_lowers_accuracy_is_named_with_its_levels(load):
         f"{100 * by_level[level]:.0f} % at {symbol} = {scale * level:g}{unit}"
         for level in by_level.index
     )
-    said = f"Accuracy falls most with {symbol}: from {' to '.join(ends)}"
+    said = f"Accuracy falls with {symbol}: from {' to '.join(ends)}"
     assert say_breaks(load_effects(frame, LOADS)).startswith(said)
 
 
@@ -93,3 +93,19 @@ def test_attempts_at_one_puzzle_count_once():
     again = pd.concat([frame] * 30)
     p = [one.p for one in load_effects(frame, LOADS)]
     assert [one.p for one in load_effects(again, LOADS)] == pytest.approx(p)
+
+
+def test_a_leaderboard_of_runs_that_no_load_breaks_names_one_in_at_most_5_percent():
+    """Each run's own p, which are Bonferroni's over its loads, would in 64 % of these."""
+    draws, flat = np.random.default_rng(4), pd.DataFrame({"accuracy": [0.6, 0.5]})
+    named = []
+    for _ in range(200):
+        p = np.minimum(1, len(LOADS) * draws.random((20, len(LOADS))))
+        runs = {
+            run: [LoadEffect(load, flat, each) for load, each in zip(LOADS, row, strict=True)]
+            for run, row in enumerate(p)
+        }
+        together = tell_together(runs)
+        named.append(any(effect.p < 0.05 for mine in together.values() for effect in mine))
+    assert 0 < np.mean(named) < 0.09
+    assert [it.p for it in tell_together({"one": runs[0]})["one"]] == [it.p for it in runs[0]]

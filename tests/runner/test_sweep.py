@@ -44,7 +44,10 @@ def test_a_server_that_ignores_the_effort_is_named(server, tmp_path, same):
     """Whether its responses are the same or drawn anew."""
     server.instead = spending(lambda _, some: 100 if same else some)
     words = arguments(server, tmp_path, "--sweep", "reasoning_effort=low,high")
-    assert f"makes no known difference: the same {DOCUMENTS} puzzles take" in command(*words)[1]
+    said = command(*words)[1].partition(f"the same {DOCUMENTS} puzzles take ")[2]
+    times, low, high = re.match(r"(.*) times .* \(95 % interval (.*) to (.*)\)", said).groups()
+    assert float(low) <= min(1, float(times)) <= max(1, float(times)) <= float(high)
+    assert (low == high) == same
 
 
 @pytest.mark.parametrize("overrun", [True, False])

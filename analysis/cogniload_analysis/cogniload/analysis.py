@@ -70,7 +70,7 @@ class _CogniLoadAnalysis(Analysis):
             ranking_section(ranking),
             *([Section("The paper's figures", figures, "figures", folded=True)] if figures else []),
             *attempts_sections(frame),
-            *budgets_sections(frame, models),
+            *budgets_sections(frame),
             errors_section(frame),
         ]
         return Findings(sections, verdicts, [shown, *([] if many else figures[:1])])

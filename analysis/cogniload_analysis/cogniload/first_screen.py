@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
-from cogniload_analysis.cogniload.glm_thresholds import Threshold
+from cogniload_analysis.cogniload.glm_thresholds import UNKNOWN, Z
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
 from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
@@ -19,40 +20,42 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import adaptive_models
-from cogniload_analysis.matters import breaking
+from cogniload_analysis.matters import breaking, tell_together
 from cogniload_analysis.samples.stop_reasons import CUT, MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_analysis.words import say
 
 _MOST = "ECL50_most", "ECL50_most_high"
 
-REACH = 4
-"""How far beyond the N of the puzzles, as a factor, a projection is printed."""
-
 
 def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.DataFrame:
     """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
 
-    Columns: rank and rank_worst (the 95 % interval of the rank among the models),
+    Columns: rank and rank_worst (the interval of the rank among the models, all of which hold
+    together with 95 % confidence),
     model, correct, responses, accuracy, low, high (of 95 %; NaN for an adaptive run), chance,
     at_chance, meaning (of ECL50: the projection at the mean loads of the puzzles or, without one,
     the crossing), ECL50, ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80,
-    ECL80_low and ECL80_high (the same at 80 %), least_N and most_N (between which these are known),
+    ECL80_low and ECL80_high (the same at 80 %), why (ECL50 is not determined; "" if it is),
+    least_N and most_N (between which these are known),
     place and place_worst (of ECL50 among the `ranked`: the published models and this one; NaN for a
     projection at other loads than the paper's means), covers (the paper's loads), cut_share,
     acc_uncut (of the responses that no limit cut), acc_least and acc_most (if all cut ones are
     wrong, and right), ECL50_most and ECL50_most_high (if all are right; infinite where accuracy
     then no longer falls with N, and NaN unless a limit cut many), breaks (the loads with
-    which accuracy falls, in words), response_tokens (mean), date (of the last run) and cost (of all
-    responses; NaN unless the responses have it).
+    which accuracy falls, in words, by p that hold for all runs together), response_tokens (mean),
+    date (of the last run) and cost (of all responses; NaN unless the responses have it).
     Ranks compare projections, or crossings where a model has no projection. The highest rank comes
     first, and the most accurate of the models without one.
     """
     here = ranking["source"] == HERE
     ranked, published = ranking[here].set_index("model").loc[[*models]], ranking[~here].count()
     ranks = ranked.to_dict("index")
+    effects = tell_together({model: fitted.effects for model, fitted in models.items()})
     table = pd.DataFrame(
-        _describe(fitted, ranks[model], published) for model, fitted in models.items()
+        _describe(fitted, ranks[model], published)
+        | {"breaks": ", ".join(it.load.symbol for it in breaking(effects[model])) or "none known"}
+        for model, fitted in models.items()
     )
     solved = [not fitted.glm.cells["failures"].any() for fitted in models.values()]
     perfect = pd.Series(table["covers"].to_numpy() & solved, ranked.index)
@@ -64,7 +67,7 @@ def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.Da
 def _describe(
     fitted: Fitted, rank: Mapping[Any, Any], published: "pd.Series[int]"
 ) -> dict[Any, Any]:
-    """Return a model's row, without its rank among the runs.
+    """Return a model's row, without what compares it with the other runs.
 
     `rank` is its row of the `ranking_table`, and `published` how many others have each column.
     """
@@ -88,7 +91,6 @@ def _describe(
         | {"place": place, "place_worst": worst}
         | {"ranked": math.nan if math.isnan(place) else 1 + published[name]}
         | {"covers": covers_paper(fitted.glm.cells), "cut_share": fitted.endings["cut_share"]}
-        | {"breaks": ", ".join(one.load.symbol for one in breaking(fitted.effects)) or "none known"}
         | {"response_tokens": responses["response_tokens"].mean()}
         | {"date": responses["date"].astype(str).max(), "cost": cost.sum(skipna=False)}
         | shares
@@ -100,12 +102,16 @@ def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
     """Return `rank` and `rank_worst` of each run among these, from its row of `ranking_table`.
 
     By the projection, if all have one that have a rank, and else by the crossing. A run that is
-    `perfect` comes first.
+    `perfect` comes first. All ranks hold together with 95 % confidence: the intervals of ECL50 are
+    widened for their number, by Bonferroni's correction.
     """
     ranked = ranking[[*VALUES]].notna().any(axis=1)
     by_crossing = ranking.loc[ranked & ~perfect, "rank"].isna().any()
-    _, *ends = VALUES["crossing_rank" if by_crossing else "rank"]
-    low, high = (ranking[end].where(ranked).mask(perfect, math.inf) for end in ends)
+    value, *ends = (ranking[name] for name in VALUES["crossing_rank" if by_crossing else "rank"])
+    wider = norm.isf((1 - CONFIDENCE) / 2 / max(1, ranked.sum())) / Z
+    # an ECL50 of 0, or without an end, has its own
+    ends = [(value * (end / value) ** wider).fillna(end) for end in ends]
+    low, high = (end.where(ranked).mask(perfect, math.inf) for end in ends)
     # the upper end of a run lies above its own lower one
     worst = rank_among(low, high) - (high > low)
     return pd.DataFrame({"rank": rank_among(high, low), "rank_worst": worst})
@@ -115,25 +121,24 @@ def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
     """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
     glm, capacity = fitted.glm, fitted.capacity
     meaning, found, held = PROJECTION, {"ECL50": fitted.projections.ECL50}, glm.means
-    least, most = glm.cells["N"].min() / REACH, glm.cells["N"].max() * REACH
+    least, most = fitted.printed_N
     if math.isnan(found["ECL50"].value) or not fitted.is_projected:
         meaning, found, held = CROSSING, {"ECL50": capacity.ECL50}, capacity.at
         found["ECL80"] = capacity.ECL80
         least, most = tested_ends(capacity, "ECL50")
     else:
-        found["ECL80"] = glm.thresholds(level=0.8).ECL80
+        found["ECL80"] = fitted.show_length(glm.thresholds(level=0.8).ECL80, least, most)
     row = {"meaning": meaning, "loads": held.beside("N"), "least_N": least, "most_N": most}
     for name, at in found.items():
-        everything = at.low < least and at.high > most  # nothing that was tested is left out
-        row |= name_ends(name, Threshold() if everything else at)
-    return row
+        row |= name_ends(name, at)
+    return row | {"why": glm.unknown.get("ECL50") or found["ECL50"].note}
 
 
 def _most(fitted: Fitted, meaning: str) -> dict[str, float]:
     """Return ECL50 and its upper end by the fits as if all cut responses were right.
 
     Infinite where accuracy then no longer falls with N, so that nothing bounds it; NaN unless the
-    share of responses that a limit cut is large.
+    share of responses that a limit cut is large, and where the puzzles are too few to tell.
     """
     if not fitted.endings["cut_share"] > MUCH_CUT:
         return dict.fromkeys(_MOST, math.nan)
@@ -141,7 +146,9 @@ def _most(fitted: Fitted, meaning: str) -> dict[str, float]:
     right = responses["correct"] | (responses["ending"] == CUT)
     lenient = Fitted(responses.assign(correct=right))
     at = lenient.projections.ECL50 if meaning == PROJECTION else lenient.capacity.ECL50
-    ends = (math.inf if math.isnan(end) else end for end in (at.value, at.high))
+    left_open = at.status == UNKNOWN and "ECL50" not in lenient.unknown
+    unbounded = math.isnan(at.value) and not left_open
+    ends = (math.inf if unbounded else end for end in (at.value, at.high))
     return dict(zip(_MOST, ends, strict=True))
 
 
@@ -180,8 +187,12 @@ def show_models(
     `figures` are their fits, as far as these are known.
     """
     overview = overview_table(models, ranking)
+    effects = tell_together({model: fitted.effects for model, fitted in models.items()})
+    breaks = {model: sentences.say_breaks(mine) for model, mine in effects.items()}
     verdicts = [
-        _describe_verdict(row, models[model], first_errors.get(model, ""), figures.get(model))
+        _describe_verdict(
+            row, models[model], first_errors.get(model, ""), breaks[model], figures.get(model)
+        )
         for model, row in zip(overview["model"], overview.to_dict("records"), strict=True)
     ]
     bounded = bool(overview["ECL50_most"].notna().any())
@@ -194,8 +205,10 @@ def show_models(
     table = tb.table("overview", overview, _FORMATS, at=at)
     columns = {name: column for name, column in table.columns.items() if column[0] not in hidden}
     caption = table.caption
+    if overview["rank"].notna().any():
+        caption += " All ranks hold together, with 95 % confidence."
     if overview["place"].notna().any():
-        caption += " Place is among the published models; ranks and places have 95 % intervals."
+        caption += f" {say('places')}"
     caption += " Overflow is the share of the responses that a limit cut." * cut
     caption += " Bounds are with all of these wrong, and all right." * bounded
     return replace(table, caption=caption, columns=columns), verdicts
@@ -208,7 +221,7 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     if row["accuracy"] == 1:
         return "Solves every puzzle: its capacity lies beyond what was tested."
     if math.isnan(row["ECL50"]):
-        return "At how many statements it solves half of the puzzles (ECL50) is not determined."
+        return say("not_determined", why=f": {row['why']}" if row["why"] else "")
     N = _show_length(row["ECL50"], row["least_N"], row["most_N"])
     ends = _show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
     beyond = {">": "more than half of the puzzles even", "<": "fewer than half of the puzzles even"}
@@ -217,12 +230,12 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     said += f"ECL50, a {row['meaning']} at {row['loads']}"
     if math.isfinite(row["place"]):
         places = _show_places(row["place"], row["place_worst"], row["ranked"])
-        said += f", place{'s' * (' to ' in places)} {places} among the published models"
+        said += f", place{'s' * (' to ' in places)} {places} among the published models, as printed"
     return said + "."
 
 
 def _describe_verdict(
-    row: Mapping[Any, Any], fitted: Fitted, first_error: str, figure: Figure | None
+    row: Mapping[Any, Any], fitted: Fitted, first_error: str, breaks: str, figure: Figure | None
 ) -> Verdict:
     """Return what the first screen says of a model, by its row of `overview_table`."""
     frame, headline = fitted.responses, say_capacity(row)
@@ -240,5 +253,4 @@ def _describe_verdict(
         loads = ", ".join(load.say(frame[load.name].iloc[0]) for load in LOADS)
         headline = say("one_cell", loads=loads, **shares)
     said = [solved, first_error or sentences.say_wrong(frame, MEANINGS)]
-    breaks = sentences.say_breaks(fitted.effects)
     return Verdict(row["model"], headline, said, figure, breaks)

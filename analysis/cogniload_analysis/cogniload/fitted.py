@@ -2,7 +2,8 @@
 
 A threshold is the level of a load at which half of the puzzles are solved. It is known only if its
 load matters to the model (`cogniload_analysis.matters`), and never at chance: where accuracy falls
-with no load by more than chance explains, a fit still crosses one half somewhere, by luck.
+with no load by more than chance explains, a fit still crosses one half somewhere, by luck. A length
+such as ECL50 also takes enough puzzles and an interval that is not too wide (`Fitted.show_length`).
 """
 
 import math
@@ -22,9 +23,17 @@ from cogniload_analysis.cogniload.glm import LoadGLM, fit_load_glm
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.matters import LoadEffect, is_at_chance, load_effects
 from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.stats import beyond, half_width
+from cogniload_analysis.words import say
 
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
 """Which load each threshold is a level of."""
+
+ENOUGH, WIDEST = 100, 1.0
+"""A length takes so many puzzles, and an interval of at most ±100 %: times or over 2."""
+
+REACH = 4
+"""How far beyond the N of the puzzles, as a factor, a projection is printed."""
 
 _AT_CHANCE = "it solves no more puzzles than guesses would"
 _RISES = "accuracy rises with"
@@ -77,10 +86,31 @@ class Fitted:
         """How the responses ended: the row of `ending_table`."""
         return ending_table(self.responses).iloc[0]
 
+    def show_length(self, at: th.Threshold, least: float, most: float) -> th.Threshold:
+        """Return a length such as ECL50 as it is told: without its value, if puzzles leave it open.
+
+        It is told if there are ENOUGH puzzles and its interval is no wider than WIDEST, or if the
+        whole interval lies beyond an end of the N that are printed, `least` and `most`. An adaptive
+        run measures to the target that was set, so its own estimate is told whatever the target.
+        """
+        puzzles = self.responses["id"].nunique()
+        if self.estimate or math.isnan(at.value) or at.low > most or at.high < least:
+            return at
+        if puzzles >= ENOUGH and half_width(at.low, at.high) <= WIDEST:
+            return at
+        low, high = (beyond(end, least, most) or f"{end:.0f}" for end in (at.low, at.high))
+        note = say("too_wide", puzzles=puzzles, low=low, high=high)
+        return th.Threshold(status=th.UNKNOWN, note=note)
+
+    @property
+    def printed_N(self) -> tuple[float, float]:
+        """Between which N a projection is printed."""
+        return self.responses["N"].min() / REACH, self.responses["N"].max() * REACH
+
     @cached_property
     def likeliest(self) -> LoadGLM:
         """The GLM by maximum likelihood, whose errors take responses as independent."""
-        return replace(fit_load_glm(self.responses), unknown=self.unknown)
+        return fit_load_glm(self.responses)
 
     @cached_property
     def glm(self) -> LoadGLM:
@@ -88,6 +118,7 @@ class Fitted:
 
         Standard errors are clustered if puzzles repeat, and the fit is penalised if right and wrong
         answers are separated. Of single answers, thresholds allow for those of a cell being alike.
+        Its `unknown` thresholds are those of `Fitted.unknown`, and an ECL50 that is left open.
         """
         puzzles, responses = self.responses["id"].nunique(), len(self.responses)
         glm = self.likeliest
@@ -98,23 +129,28 @@ class Fitted:
             glm = glm if "beta_0" in penalised.problems else penalised
         alike = self.estimate is None and puzzles == responses
         correlation = self.capacity.correlation if alike else 0.0
-        return replace(glm, unknown=self.unknown, correlation=correlation)
+        glm = replace(glm, correlation=correlation)
+        at = self.show_length(project(glm).ECL50, *self.printed_N)
+        left_open = {"ECL50": at.note} if at.status == th.UNKNOWN else {}
+        return replace(glm, unknown=left_open | self.unknown)
 
     @cached_property
     def capacity(self) -> Capacity:
         """The capacity, without the crossings that are unknown.
 
         These are those whose interval passes both ends of the tested loads, and those that are
-        `unknown`, unless they lie beyond one end, which a load that doesn't matter allows.
+        `unknown`, unless they surely lie beyond one end, which a load that doesn't matter allows.
         """
         capacity = self.estimate or estimate_capacity(self.responses)
         hidden: dict[str, Any] = {}
         for name in (*LOAD_OF, "ECL80", "ECL90"):
             at, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
             why = self.unknown.get(name if name in LOAD_OF else "ECL50", "")
-            passes, inside = at.low < least and at.high > most, least <= at.value <= most
-            if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and inside):
+            passes, touches = at.low < least and at.high > most, at.low <= most and at.high >= least
+            if passes or why.startswith((_AT_CHANCE, _RISES)) or (why and touches):
                 hidden[name] = th.Threshold(status=th.UNKNOWN)
+            elif name not in ("NT50", "ID50"):
+                hidden[name] = self.show_length(at, least, most)
         return replace(capacity, **hidden)
 
     @cached_property

@@ -81,7 +81,7 @@ def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, obje
 
 def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
     """Yield the differences of projections, at the means of both models' loads."""
-    glms = first.likeliest, second.likeliest
+    glms = [replace(fitted.likeliest, unknown=fitted.glm.unknown) for fitted in (first, second)]
     if any("beta_0" in glm.problems for glm in glms):  # nothing joins them
         one, other = (hide_unknown(vars(glm.thresholds()), glm.unknown) for glm in glms)
         yield from (_row(name, (one[name], other[name])) for name in NAMES)

@@ -299,19 +299,15 @@ def _say_accuracy(row: dict[Any, Any], holm: str) -> Iterator[str]:
 
 
 def _say_uncut(row: dict[Any, Any]) -> Iterator[str]:
-    """Say which of the two scores differs, where a limit cut many responses of either run."""
+    """Say the difference without what was cut, where a limit cut many responses of either run."""
     first = row["first"]
     cut = [row.get(f"{side}_overflow", 0) for side in ("first", "second")]
     if not max(cut) > MUCH_CUT or np.isnan(row["uncut_difference"]):
         return
     yield say("overflow", first=first, second=row["second"], one=100 * cut[0], other=100 * cut[1])
-    differs = [row[name] < statistics.SIGNIFICANT for name in ("p_holm", "uncut_p")]
-    which = "Both scores differ" if all(differs) else "Neither score differs"
-    if differs[0] != differs[1]:
-        which = f"Only the accuracy {'with' if differs[0] else 'without'} cut responses differs"
     apart = 100 * row["uncut_difference"]
     solves = f"{abs(apart):.1f} points {'more' if apart >= 0 else 'fewer'}"
-    yield f"{which}: without them, {first} solves {solves} ({_interval(row, 'uncut_')})."
+    yield f"Without them, {first} solves {solves} ({_interval(row, 'uncut_')})."
 
 
 def _interval(row: dict[Any, Any], which: str) -> str:
@@ -326,20 +322,22 @@ def _equals(p: float) -> str:
 
 def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     """Say which measures of two runs differ, and which run lacks those that aren't compared."""
-    differ: list[dict[Any, Any]] = rows[rows["p_holm"] < statistics.SIGNIFICANT].to_dict("records")
-    for row in differ:
+    close = []
+    for row in rows[rows["p_holm"].notna()].to_dict("records"):
         low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
+        ends = f"95 % interval {low} to {high}"
+        name = row["measure"] + f" ({row['condition']})" * bool(tb.text(row["condition"]))
+        if row["p_holm"] >= statistics.SIGNIFICANT:
+            close.append(f"{name} ({_show_difference(row['difference'], row['scale'])}, {ends})")
+            continue
         size = f"{row['difference']:.2f} times"
         if row["scale"] != "ratio":
             size = f"{abs(row['difference']):.3g} {'above' if row['difference'] > 0 else 'below'}"
-        where = f" ({condition})" if (condition := tb.text(row["condition"])) else ""
-        yield (
-            f"The {row['measure']}{where} of {row['first']} is {size} that of {row['second']} "
-            f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
-        )
-    if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= statistics.SIGNIFICANT])):
+        p = _equals(row["p_holm"])
+        yield f"The {name} of {row['first']} is {size} that of {row['second']} ({ends}, p {p})."
+    if close:
         pair = " and ".join(rows[["first", "second"]].iloc[0])
-        yield f"{pair} do not {'otherwise ' * bool(differ)}differ significantly in {rest}."
+        yield f"{pair} are not known to differ in {', '.join(close)}."
     unknown = rows[rows["p_holm"].isna()]
     lacks = [unknown[name].isna() for name in ("first_value", "second_value")]
     for (first, second), mine in unknown.groupby(lacks):

@@ -300,7 +300,7 @@ def _name_causes(
     }  # fmt: skip
     causes = [*(fitted or ())]
     by_change = {change: cause for cause, (_, change) in _CAUSES.items()}
-    shorter = {*causes} - {"luck"} or NEEDLES in cures  # with its beginning, too
+    shorter = fitted is not None or NEEDLES in cures  # with its beginning, too
     skipped = {"", _AGAIN, NEEDLES, TAIL} | ({"from"} if shorter else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]

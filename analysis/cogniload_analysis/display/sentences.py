@@ -55,14 +55,13 @@ UNBROKEN = "No load is known to break it: accuracy falls with none by more than 
 
 
 def say_breaks(effects: Sequence[LoadEffect]) -> str:
-    """Say with which load a model's accuracy falls most, and what the others cost."""
+    """Say with which loads a model's accuracy falls, and how far, the largest fall first."""
     if not effects:
         return "All puzzles have the same load, so none can break it."
     falls = [f"{one.load.symbol}: from {_say_fall(one)}" for one in breaking(effects)]
     if not falls:
         return UNBROKEN
-    others = f" (others: {'; '.join(falls[1:])})" if falls[1:] else ""
-    return f"Accuracy falls most with {falls[0]}{others}."
+    return f"Accuracy falls with {'; with '.join(falls)}."
 
 
 def _say_fall(effect: LoadEffect) -> str:

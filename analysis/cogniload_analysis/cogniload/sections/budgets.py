@@ -4,39 +4,37 @@ A model that plans for its budget solves more than its longest responses would, 
 stopped at the same tokens.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
-from cogniload_analysis.cogniload.fitted import Fitted
-from cogniload_analysis.cogniload.sections.thresholds import CROSSING, name_ends, show_threshold
-from cogniload_analysis.compare.paired import compare_means
-from cogniload_analysis.display.figures import DASHED, Figure, Panel, Series, series_by_model
+from cogniload_analysis.cogniload.sections.thresholds import name_ends
+from cogniload_analysis.compare.paired import Difference, compare_means
+from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.display.tables import table
 from cogniload_analysis.frame import check_columns
 from cogniload_analysis.samples.stop_reasons import CUT
-from cogniload_analysis.stats import clustered_interval
+from cogniload_analysis.stats import CONFIDENCE, clustered_interval
 from cogniload_analysis.words import say
 
 _LEAST_BUDGET = 256
 
 
-def budgets_sections(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> list[Section]:
+def budgets_sections(frame: pd.DataFrame) -> list[Section]:
     """Return the section on budgets and efforts.
 
     None where no model's curve has several budgets, nor several runs of the same puzzles.
     """
-    curves, efforts = budget_curve(frame), effort_table(frame, models)
+    curves, efforts = budget_curve(frame), effort_table(frame)
     content: list[Content] = []
     if len(curves) and curves["model"].duplicated().any():
         content += [_draw_budgets(curves), table("budgets", curves)]
     if len(efforts):
-        beside = [_draw_effort(efforts), table("effort", efforts, _FORMATS)]
-        content.append(Section("What tokens buy", beside, "what-tokens-buy"))
+        content.append(Section("What tokens buy", [table("effort", efforts)], "what-tokens-buy"))
     section = Section("Response budgets", content, "response-budgets", folded=True)
     return [section] if content else []
 
@@ -109,90 +107,85 @@ def _draw_budgets(curves: pd.DataFrame) -> Figure:
 # More runs of the same puzzles are compared by the first screen alone.
 _MOST_RUNS = 12
 
-# The formats of the table, whose ECL50 are crossings.
-_FORMATS = {"crossing": partial(show_threshold, CROSSING, "ECL50")}
+# Draws of the bootstrap, and the columns that it takes.
+_DRAWS, _ANSWERS = 500, ["response_tokens", "correct"]
 
 
-def effort_table(frame: pd.DataFrame, models: Mapping[str, Fitted]) -> pd.DataFrame:
+def effort_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each run of puzzles that several runs of a model answered, by tokens spent.
 
     `tokens` is the mean of a response, `tokens_per_needle` that over the statements that concern
     the person of interest. `accuracy`, `low` and `high` are the run's (clustered by puzzle),
     `stopped` that of the run with the longest responses of the same puzzles, each stopped at the
-    budget that spends as many tokens; `difference` is the first less the second. `ECL50` and
-    `stopped_ECL50`, with their ends, are crossings; `min_tested` and `max_tested` are ends of N.
+    budget that spends as many tokens; `difference` is that of `compare_stopped`.
     """
     known = frame[frame.groupby("model", observed=True)["response_tokens"].transform("count") > 0]
     known = known.assign(response_tokens=known["response_tokens"].fillna(0))
-    runs = {str(model): rows for model, rows in known.groupby("model", observed=True)}
-    alike: dict[tuple[str, frozenset[str]], list[str]] = {}
-    for model, rows in runs.items():
-        base = str(rows["base_model"].iloc[0]) if "base_model" in rows else ""
-        alike.setdefault((base, frozenset(rows["id"])), []).append(model)
+    alike: dict[tuple[str, frozenset[str]], dict[str, pd.DataFrame]] = {}
+    for model, rows in known.groupby("model", observed=True):
+        key = str(rows["base_model"].iloc[0]), frozenset(rows["id"])
+        alike.setdefault(key, {})[str(model)] = rows
     described = []
-    for names in alike.values():
-        if 1 < len(names) <= _MOST_RUNS:
-            means = {model: runs[model]["response_tokens"].mean() for model in names}
-            order = sorted(names, key=means.__getitem__)
-            described += [
-                {"model": model, "tokens": means[model], "of": order[-1]}
-                | _beside(runs[model], runs[order[-1]], models[model])
-                for model in order
-            ]
+    for runs in alike.values():
+        if 1 < len(runs) <= _MOST_RUNS:
+            order = sorted(runs, key=lambda model: runs[model]["response_tokens"].mean())
+            of = order[-1]
+            described += [{"model": it, "of": of} | _beside(runs[it], runs[of]) for it in order]
     return pd.DataFrame(described)
 
 
-def _beside(run: pd.DataFrame, longest: pd.DataFrame, fitted: Fitted) -> dict[str, Any]:
-    budget = find_budget(longest["response_tokens"].to_numpy(), run["response_tokens"].mean())
-    in_time = longest["response_tokens"] <= budget
-    stopped = longest.assign(correct=longest["correct"].astype(bool) & in_time)
-    own, there = (
-        rows.groupby("id", observed=True)["correct"].mean().astype(float) for rows in (run, stopped)
-    )
-    difference = compare_means((own - there).to_numpy())
-    low, high = clustered_interval(own.to_numpy())
-    other = fitted if run is longest else Fitted(stopped)
-    least, most = fitted.capacity.asked_N
+def _beside(run: pd.DataFrame, longest: pd.DataFrame) -> dict[str, Any]:
+    shares = run.groupby("id", observed=True)["correct"].mean().to_numpy(float)
+    low, high = clustered_interval(shares)
+    difference = compare_stopped(run, longest)
     return {
+        "tokens": run["response_tokens"].mean(),
         "tokens_per_needle": run["response_tokens"].sum() / run["needles"].sum(),
-        "accuracy": own.mean(),
+        "accuracy": shares.mean(),
         "low": low,
         "high": high,
-        "stopped": there.mean(),
+        "stopped": shares.mean() - difference.value,
         **name_ends("difference", difference),
-        **name_ends("ECL50", fitted.capacity.ECL50),
-        **name_ends("stopped_ECL50", other.capacity.ECL50),
-        "min_tested": least,
-        "max_tested": most,
     }
 
 
-def find_budget(tokens: np.ndarray, mean: float) -> float:
-    """Return the budget at which responses, stopped there, have a mean number of tokens."""
-    ends = np.concatenate([[0], np.sort(tokens)])
-    longer = np.arange(len(tokens), 0, -1)  # the responses that a little more budget lengthens
-    means = np.cumsum([0, *np.diff(ends) * longer]) / len(tokens)
+def compare_stopped(run: pd.DataFrame, longest: pd.DataFrame) -> Difference:
+    """Return a run's accuracy less that of the longest responses, stopped to spend as many tokens.
+
+    Both frames have the columns id, correct and response_tokens, and the same puzzles. The budget
+    is estimated with the rest: the error is that of a bootstrap of puzzles, each draw with its own
+    budget. The interval is no narrower than that of `compare_means` at the budget found; p is NaN.
+    """
+    place = {id: number for number, id in enumerate(sorted({*run["id"]}))}
+    (at, spent, right), (there, tokens, solved) = (
+        (rows["id"].map(place).to_numpy(int), *rows[_ANSWERS].to_numpy(float).T)
+        for rows in (run, longest)
+    )
+    own = np.bincount(at, right) / np.bincount(at)
+    parts = solved / np.bincount(there)[there]
+
+    def subtract(counts: np.ndarray) -> np.ndarray:
+        mean = np.average(spent, weights=counts[at])
+        in_time = tokens <= find_budget(tokens, mean, counts[there])
+        return counts * (own - np.bincount(there, parts * in_time, len(own)))
+
+    puzzles = len(own)
+    apart = subtract(np.ones(puzzles))
+    draws = np.random.default_rng(0).multinomial(puzzles, np.ones(puzzles) / puzzles, _DRAWS)
+    error = float(np.std([subtract(counts).mean() for counts in draws]))
+    value, low, high, _ = compare_means(apart)
+    margin = error * student.ppf((1 + CONFIDENCE) / 2, max(puzzles - 1, 1))
+    return Difference(value, min(low, value - margin), max(high, value + margin), np.nan)
+
+
+def find_budget(tokens: np.ndarray, mean: float, counts: np.ndarray | float = 1.0) -> float:
+    """Return the budget at which responses, stopped there, have a mean number of tokens.
+
+    `counts` says how often each response counts.
+    """
+    order = np.argsort(tokens)
+    ends = np.append(0, tokens[order])
+    counts = np.broadcast_to(counts, tokens.shape)[order]
+    longer = counts[::-1].cumsum()[::-1]  # the responses that a little more budget lengthens
+    means = np.append(0, (np.diff(ends) * longer).cumsum()) / counts.sum()
     return round(float(np.interp(mean, means, ends)), 6)  # no response is stopped by an ulp
-
-
-def _draw_effort(efforts: pd.DataFrame) -> Figure:
-    """Draw accuracy and ECL50 against the tokens spent, beside what truncation alone predicts."""
-
-    def finish(axes: Any) -> None:
-        axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-
-    panels, ends = [], ["ECL50", "ECL50_low", "ECL50_high"]
-    # what lies beyond the puzzles has no place
-    inside = efforts["ECL50"].between(efforts["min_tested"], efforts["max_tested"])
-    drawn = efforts.assign(**efforts[ends].where(inside))
-    for label, stopped, *names in (
-        ("Accuracy", "stopped", "accuracy", "low", "high"),
-        ("ECL50 (statements)", "stopped_ECL50", *ends),
-    ):
-        series = series_by_model(drawn, "tokens", *names) + [
-            Series(f"{of}, stopped", rows["tokens"], rows[stopped], style=DASHED)
-            for of, rows in drawn.groupby("of", sort=False)
-        ]
-        panels.append(Panel(series, "Tokens a response", label, finish=finish))
-    return Figure("effort", say("effort"), panels)
