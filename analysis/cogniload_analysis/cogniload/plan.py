@@ -63,7 +63,7 @@ class ComparisonPlan:
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
         shares = {"detect": 100 * self.detect, "accuracy": 100 * self.accuracy}
         shown = {"table": table.to_string(index=False), "cells": cells, "power": 100 * POWER}
-        slope = float(published_table("glm").set_index("model").loc[self.like, "beta_N"])
+        slope = float(published_table("glm").set_index("model")["beta_N"][self.like])
         return say("plan", **vars(self) | shares | shown) + "\n\n" + say_least(slope)
 
 

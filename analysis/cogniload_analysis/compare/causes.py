@@ -54,9 +54,6 @@ more to choose from, and without hay the value that is named last is right."""
 _SPREADS = 1.5
 """The most by which the logarithms of puzzles' slips differ (a standard deviation)."""
 
-_SELDOM = 0.1
-"""How many slips at a single statement that is not too hard are expected beforehand."""
-
 # Puzzles whose slips are fewer, as usual and more: nodes and weights of Gauss and Hermite.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(3)
 
@@ -299,9 +296,7 @@ def loss(
     else:
         by_spread = by_unharmed @ (factor * (chances.node - parameters[-1]))
         gradient.append(by_spread @ chances.slips)
-    alone = len(places) + step  # with an exponential prior, lest it stand in for hard steps
-    gradient[alone] += 1 / _SELDOM
-    return parameters[alone] / _SELDOM - float(total.sum()), np.array(gradient)
+    return -float(total.sum()), np.array(gradient)
 
 
 def find_misfit(trials: _Trials, causes: Sequence[str], parameters: np.ndarray) -> Misfit | None:
