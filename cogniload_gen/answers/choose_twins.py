@@ -58,15 +58,18 @@ class _Tried(NamedTuple):
         return self.file.parent, self.file.name.removeprefix("samples_").rpartition("_")[0]
 
     def twins(self) -> list[Row]:
-        """Return the twins that tell the causes apart; greedy decoding answers `again` alike."""
+        """Return the twins that tell the causes apart.
+
+        Greedy decoding would answer the text of the puzzle alike, and that of `hay=0` as `needles`.
+        """
         benchmark = benchmarks.of(self.doc)
         row = benchmark.remake(self.doc)
         if (row["id"], hash(row["puzzle"])) != (self.doc["id"], self.doc["puzzle"]):
             puzzle = f"the puzzle {self.doc['id']}"
             raise ValueError(f"{puzzle} is not what this version makes of its address")
         changes = benchmark.changes_to_try(row, self.step)
-        skipped = "again" if self.greedy else ""
-        return [benchmark.remake(self.doc, each) for each in changes if each != skipped]
+        skipped = {"again", "hay=0"} if self.greedy else set()
+        return [benchmark.remake(self.doc, each) for each in changes if each not in skipped]
 
 
 def make_twins(run: Path, budget: int, seed: int) -> Twins:

@@ -37,8 +37,8 @@ LEAST_SHARE = 0.1
 # A cause is not named where others alone come within this of the best.
 _RIVAL = 3.0
 
-_MISFIT = 0.01
-"""The p of the seen shares of twins below which no cause is named."""
+_MISFIT, _MISS = 0.01, 0.2
+"""No cause is named where the seen shares of twins have a smaller p, and one is so far off."""
 
 NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
 """How far below the best log-likelihood the shares of an interval may be. The others are for ends
@@ -315,12 +315,15 @@ def find_misfit(trials: _Trials, causes: Sequence[str], parameters: np.ndarray) 
     rows = rows.assign(expected=expected, variance=expected * (1 - expected))
     sums = rows[rows["change"] != ""].groupby(["change", "failed"], as_index=False).sum()
     apart = sums["seen"] - sums["expected"]
-    excess: np.ndarray = (apart**2 / np.maximum(sums["variance"], 0.25)).to_numpy()
-    if chi2.sf(excess.sum(), max(1, len(excess) - len(places))) >= _MISFIT:
+    excess: float = (apart**2 / np.maximum(sums["variance"], 0.25)).sum()
+    means = (
+        rows.groupby(["change", "failed"], as_index=False).mean().merge(sums[["change", "failed"]])
+    )
+    missed = (means["seen"] - means["expected"]).abs().to_numpy()
+    if chi2.sf(excess, max(1, len(sums) - len(places))) >= _MISFIT or missed.max() < _MISS:
         return None
-    change, of = sums.loc[int(excess.argmax()), ["change", "failed"]]
-    means = rows[(rows["change"] == change) & (rows["failed"] == of)]
-    return Misfit(change, bool(of), means["seen"].mean(), means["expected"].mean())
+    row = means.loc[int(missed.argmax())]
+    return Misfit(row["change"], bool(row["failed"]), row["seen"], row["expected"])
 
 
 def share_slips(trials: _Trials, causes: Sequence[str]) -> pd.DataFrame:
