@@ -39,6 +39,7 @@ def named(causes: dict[str, int], temperature: float, seed: int) -> str:
         words[words.index("--metadata") + 1] = json.dumps({"cogniload": PUZZLES})
         command(*words)
         verdict = command("why", run)[1].partition("\n")[0].partition("because of")[2]
+        verdict = verdict.partition("Not excluded")[0]
     return ", ".join(cause for cause in ("distraction", "length", "work") if cause in verdict)
 
 
