@@ -13,9 +13,9 @@ batch that narrows the goals most; (5) batches that grow; (6) a stop; (7) the es
 Steps 2, 3 and 7 are in `curve` and `prior`, 5 and 6 in `cogniload_analysis.adaptive.design`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from numbers import Real
 from operator import itemgetter
 from reprlib import repr as brief
@@ -43,8 +43,8 @@ MEAN_D, _OTHER_D = 5, 6
 
 ASKED_D, _MOST_D = (1, 10), 12
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
-# N are asked in such steps, but for 20 N at least.
-_LEAST_RATIO, _FEWEST_N = 1.2, 20
+# N are asked in such steps, or one by one.
+_STEP = 1.05
 
 FITTED = 20, 80
 """The N by whose tokens those of longer puzzles are told."""
@@ -53,10 +53,11 @@ MAX_SEED = 2**63 - 1
 
 _PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
 AXES = ("d", "N", "rho")
-_PROBE_SHARE = 0.06
+# Of the puzzles, for the easiest and for the hardest N.
+_PROBE_SHARES = 0.03, 0.06
 _DESIGN_DRAWS = 64
 # The weights of the thresholds along each load for a goal along N; for ID50, N and d change places.
-_WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
+_WEIGHTS = {"N": 1.0, "d": 0.15, "rho": 0.08}
 
 _CROSSINGS_APART = 0.10
 _SMOOTHED, FLAT = 3, 0.25
@@ -99,10 +100,10 @@ def make_candidates(
 ) -> tuple[_Candidate, ...]:
     """Return the places from which a design takes puzzles, on axes through loads (step 1).
 
-    They are about 20 N from the smallest to the largest in equal ratios, or more where these would
-    be large, every d, and rho from 5 to 95 %.
+    They are N from the smallest to the largest in steps of 5 %, or of one, every d, and rho from 5
+    to 95 %.
     """
-    count = max(_FEWEST_N, round(np.log(N[1] / N[0]) / np.log(_LEAST_RATIO)))
+    count = round(np.log(N[1] / N[0]) / np.log(_STEP))
     statements = sorted({round(n) for n in np.geomspace(*N, count)})
     held_d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
     every = (
@@ -126,7 +127,7 @@ class AdaptiveDesign(design.Design):
     `Capacity`.
     """
 
-    VERSION = "3"
+    VERSION = "4"
     GOALS: ClassVar = dict.fromkeys(curve.ECL_GOALS, "±20%") | {"ID50": "±1"}
     STOP_AFTER = 192
     PUZZLE = Puzzle
@@ -210,28 +211,32 @@ class AdaptiveDesign(design.Design):
             return curve.summarize(curve.last_crossing(curve.CURVE_D, belief.curve(curve.OVER_D)))
         return curve.find_ECL(self.goal, belief.curve(curve.OVER_N), belief.answers, self.N)
 
-    def _choose(self, belief: Belief, size: int, known: int) -> np.ndarray:
+    def _choose(self, belief: Belief, size: int, known: design.Answers) -> np.ndarray:
         """Return how many puzzles of each candidate narrow the goals most (step 4).
 
         The criterion is the sum of the goals' variances, each over its present one and weighted; a
         goal's gradient is averaged over posterior draws, and so is what an answer at a candidate
-        tells of its logit. A few puzzles go to the easiest and the hardest N, as probes of what the
-        curve assumes.
+        tells of its logit. The likelier answers to one cell are alike, the more cells are asked. A
+        few puzzles go to the easiest and the hardest N, as probes of what the curve assumes.
         """
         if not known:
             return _pilot([place.axis for place in self.candidates], size)
         end = len(self.loads)
         asked = slice(end - len(self.candidates), end)
-        accuracy, slope = belief.draw(slice(0, end), _DESIGN_DRAWS, (self.seed, known))
+        accuracy, slope = belief.draw(slice(0, end), _DESIGN_DRAWS, (self.seed, len(known)))
         information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[asked]
         covariance = belief.best.covariance(np.arange(end))
         counts = np.zeros(len(self.candidates), int)
         on_N = np.flatnonzero([place.axis == "N" for place in self.candidates])
         if len(on_N):
-            counts[on_N[[0, -1]]] = design.spread(round(_PROBE_SHARE * size), 2)
+            counts[on_N[[0, -1]]] = np.round(np.multiply(_PROBE_SHARES, size))
         toward = self._goal_gradients(covariance, accuracy, slope) @ covariance[:, asked]
-        left = int(size - counts.sum())
-        return design.narrow(covariance[asked, asked], toward, 1 / information, counts, left)
+        told = Counter(puzzle[:-1] for puzzle in known)
+        before = np.array([sum(told[cell] for cell in cells) for cells in self.cells])
+        # Where answers to a cell are alike, the n-th tells 1 / (1 + n alike)^2 of the first's.
+        noise = (1 + belief.alike * before) ** 2 / information
+        apart = covariance[asked, asked] + np.diag(belief.alike * noise)
+        return design.narrow(apart, toward, noise, counts, int(size - counts.sum()))
 
     def _goal_gradients(
         self, covariance: np.ndarray, accuracy: np.ndarray, slope: np.ndarray
@@ -333,12 +338,8 @@ class AdaptiveDesign(design.Design):
 
 def _pilot(axes: list[str], size: int) -> np.ndarray:
     """Return how many puzzles of each candidate the pilot has, spread evenly on each axis."""
-    left, counts = size, []
-    for axis, members in groupby(axes):
-        share = left if axis == axes[-1] else round(size * _PILOT_SHARES[axis])
-        counts.append(design.spread(share, len(list(members))))
-        left -= share
-    return np.concatenate(counts)
+    shares = np.cumsum([_PILOT_SHARES[axis] / axes.count(axis) for axis in axes])
+    return np.diff(np.round(size * shares / shares[-1]), prepend=0).astype(int)
 
 
 def _crossing_gradients(

@@ -208,11 +208,15 @@ class Belief:
         return self.posteriors[int(np.argmax(self.shares))]
 
     @property
+    def alike(self) -> float:
+        """The mean correlation of answers to one cell."""
+        return float(self.shares @ [posterior.correlation for posterior in self.posteriors])
+
+    @property
     def correlation(self) -> float:
         """The mean correlation of answers to one cell; 0 where there need be none."""
-        correlations = np.array([posterior.correlation for posterior in self.posteriors])
-        known = self.shares[correlations > 0].sum() > _DISPERSED
-        return float(self.shares @ correlations) if known else 0.0
+        some = [posterior.correlation > 0 for posterior in self.posteriors]
+        return self.alike if self.shares[some].sum() > _DISPERSED else 0.0
 
     def draw(
         self, part: slice, count: int, seed: int | tuple[int, ...] = 0
@@ -325,11 +329,10 @@ def _find_posterior(
 def posterior(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return the posteriors of the curve at `loads`, one for each floor and correlation."""
     smooth = _smooth_covariance(np.concatenate([loads, answers.loads]))
-    pairs = zip(prior, LINKS, strict=True)
     return Belief(
         tuple(
             _find_posterior(answers, loads, *pair, smooth, correlation)
-            for pair in pairs
+            for pair in zip(prior, LINKS, strict=True)
             for correlation in CORRELATIONS
         )
     )
@@ -577,12 +580,10 @@ def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> 
         above = np.median(accuracy) >= 0.5
         return Threshold(status=f"always {'above' if above else 'below'} 50 %", note=note)
     crossing = draws[~np.isnan(draws)]
-    low, high = percentiles(crossing)
     middle = int(np.abs(_CURVE_RHO - np.median(crossing)).argmin())
     around = accuracy[:, [max(middle - 1, 0), min(middle + 1, len(_CURVE_RHO) - 1)]].mean(axis=0)
     rising = bool(around[1] > around[0])
-    ends = float(np.median(crossing)), float(low), float(high)
-    return Threshold(*ends, "posterior draws", "crossing", rising, note)
+    return Threshold(*summarize(crossing), "posterior draws", "crossing", rising, note)
 
 
 def _band(load: np.ndarray, accuracy: np.ndarray) -> pd.DataFrame:
