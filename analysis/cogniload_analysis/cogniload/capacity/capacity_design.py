@@ -13,7 +13,6 @@ batch that narrows the goals most; (5) batches that grow; (6) a stop; (7) the es
 Steps 2, 3 and 7 are in `curve` and `prior`, 5 and 6 in `cogniload_analysis.adaptive.design`.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -61,9 +60,8 @@ _WEIGHTS = {"N": 1.0, "d": 0.15, "rho": 0.08}
 
 _CROSSINGS_APART = 0.10
 _SMOOTHED, FLAT = 3, 0.25
-SURPRISE = 0.01
-# Above this p, right answers are taken for guesses.
-_GUESSED = 0.05
+# Above this p, right answers are taken for guesses, and failures of short puzzles for what happens.
+_SURPRISE = 0.05
 NEAR, EASY = 2.0, 4.0
 """Failures count as near an ECL within a factor of 2; what is 4 times shorter is easy."""
 
@@ -231,8 +229,7 @@ class AdaptiveDesign(design.Design):
         if len(on_N):
             counts[on_N[[0, -1]]] = np.round(np.multiply(_PROBE_SHARES, size))
         toward = self._goal_gradients(covariance, accuracy, slope) @ covariance[:, asked]
-        told = Counter(puzzle[:-1] for puzzle in known)
-        before = np.array([sum(told[cell] for cell in cells) for cells in self.cells])
+        before = np.array([sum(puzzle[:-1] in cells for puzzle in known) for cells in self.cells])
         # Where answers to a cell are alike, the n-th tells 1 / (1 + n alike)^2 of the first's.
         noise = (1 + belief.alike * before) ** 2 / information
         apart = covariance[asked, asked] + np.diag(belief.alike * noise)
@@ -268,7 +265,7 @@ class AdaptiveDesign(design.Design):
     def _describe(self, belief: Belief, flags: tuple[str, ...], stopped: str) -> Capacity:
         """Return the `Capacity` that answers say (step 7), with flags."""
         capacity = curve.describe_capacity(belief.answers, self.prior, self.N, self.d, self.at)
-        flags = (*self._question(capacity), *flags) if self.told else ()
+        flags = (*self._question(capacity, belief.answers), *flags) if self.told else ()
         of_load = {"N": curve.ECL_GOALS, "d": ("ID50",), "rho": ("NT50",)}
         held = [name for load in of_load if load not in self.axes for name in of_load[load]]
         unknown: dict[str, Any] = dict.fromkeys(held, Threshold(status=UNKNOWN))
@@ -291,7 +288,7 @@ class AdaptiveDesign(design.Design):
             share = 1 - share
         return [*lengths, ID50, f"NT50  {NT50} (probability {share:.0%}){at['rho']}"]
 
-    def _question(self, capacity: Capacity) -> Iterable[str]:
+    def _question(self, capacity: Capacity, answers: curve.Answers) -> Iterable[str]:
         """Yield in words what a reader of an estimate should know (step 8)."""
         goal, (smallest, largest) = self.goal.replace("ID50", "ECL50"), self.N
         ECL = getattr(capacity, goal)
@@ -304,15 +301,14 @@ class AdaptiveDesign(design.Design):
         ]
         where = goal if inside else f"N = {at:g}, the nearest to {goal},"
         yield from design.flag_cut(near, where)
-        bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(_CROSSINGS_APART)
-        if bends and goal == "ECL50":
+        apart = abs(np.log(capacity.glm_ECL50 / at)) > np.log1p(_CROSSINGS_APART)
+        if goal == "ECL50" and inside and (apart or curve.find_cliff(answers)):
             yield say("bends")
         if ECL.value >= EASY * smallest:
             yield from self._flag_shortest(ECL.value)
-        right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
-        d = np.array([puzzle.d for puzzle in self.told])
-        chance = float(curve.Link(floor=1).bottom(d).mean())
-        if binom.sf(right - 1, count, chance) > _GUESSED:
+        right, count = int(answers.successes.sum()), answers.n
+        chance = float(answers.totals @ curve.Link(floor=1).bottom(answers.loads[:, 0]) / count)
+        if binom.sf(right - 1, count, chance) > _SURPRISE:
             yield say("guessed", right=right, count=count, chance=100 * chance)
         if (ECL.low < smallest or ECL.high > largest) and "N" in self.axes:
             yield say("outside", goal=goal, least=smallest, most=largest, unit=" statements")
@@ -323,17 +319,17 @@ class AdaptiveDesign(design.Design):
 
         The longer ones are those beyond an ECL; a curve through the others would follow failures.
         """
-        smallest = self.N[0]
-        cells = make_candidates(self.N, self.at)[0].cells
-        shortest = [answer.correct for p, answer in self.told.items() if p[:-1] in cells]
+        reach = curve.AROUND * self.N[0]
+        held = {(d, rho) for d, _, rho in make_candidates(self.N, self.at)[0].cells}
+        short = {p: a for p, a in self.told.items() if p.N <= reach and (p.d, p.rho) in held}
         belief = self.posterior({p: answer for p, answer in self.told.items() if p.N > ECL})
         alone = Belief(tuple(p for p in belief.posteriors if not p.correlation))
-        place = int(np.searchsorted(curve.curve_N(self.N), smallest))
+        place = int(np.searchsorted(curve.curve_N(self.N), reach))
         wrong = 1 - alone.curve(slice(place, place + 1))[:, 0]
-        count, failed = len(shortest), len(shortest) - sum(shortest)
-        if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
+        count, failed = len(short), sum(not answer.correct for answer in short.values())
+        if np.mean(binom.sf(failed - 1, count, wrong)) < _SURPRISE:
             expected = count * np.mean(wrong)
-            yield say("shortest", failed=failed, count=count, N=smallest, expected=expected)
+            yield say("shortest", failed=failed, count=count, N=self.N[0], expected=expected)
 
 
 def _pilot(axes: list[str], size: int) -> np.ndarray:
