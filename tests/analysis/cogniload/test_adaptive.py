@@ -1,7 +1,9 @@
 """The adaptive design: what it asks, how it goes on after a crash, and what it finds."""
 
 import re
+from collections import Counter
 from itertools import product
+from operator import itemgetter
 from random import Random
 
 import numpy as np
@@ -168,9 +170,9 @@ def cliff(puzzles, told):
     return [draw < (0.97 if p.N < 30 else 0.3) for p, draw in zip(puzzles, draws, strict=True)]
 
 
-def by_cell(puzzles, told):
+def by_cell(puzzles, told, luck=itemgetter(0, 1)):
     """Solve all puzzles of a cell or none, as a line in log10 N leaves it to the cell's luck."""
-    chances = [np.random.default_rng(p[:2]).random() for p in puzzles]
+    chances = [np.random.default_rng(luck(p)).random() for p in puzzles]
     return [luck > np.log10(p.N / 10) / 1.6 for luck, p in zip(chances, puzzles, strict=True)]
 
 
@@ -205,6 +207,19 @@ def test_what_speaks_against_a_run_is_flagged(flag, target, budget, solve, cut):
         answers = zip(puzzles, correct, strict=True)
         design.tell(puzzles, correct, [bool(cut and not right and cut(p)) for p, right in answers])
     assert re.search(flag, " ".join(design.estimate().flags))
+
+
+def test_the_more_alike_answers_to_a_cell_are_the_more_cells_are_asked():
+    """How many N would have as many puzzles each, beside the ends and the mean."""
+
+    def spread(luck):
+        design = AdaptiveDesign(target=0.01, budget=341)
+        while not design.done:
+            design.tell(design.ask(), by_cell(design.ask(), 0, luck))
+        asked = Counter(p.N for p in design.told if p.N not in (10, 71, 400))
+        return asked.total() ** 2 / sum(count**2 for count in asked.values())
+
+    assert spread(itemgetter(0, 1)) > 1.2 * spread(itemgetter(0, 1, 3)) > 1.2 * 15
 
 
 @pytest.mark.parametrize(("puzzles", "correct", "says"), CASES["told"])
