@@ -170,6 +170,16 @@ def cliff(puzzles, told):
     return [draw < (0.97 if p.N < 30 else 0.3) for p, draw in zip(puzzles, draws, strict=True)]
 
 
+def test_the_interval_of_ECL50_holds_a_cliff_and_its_long_foot():
+    N = sorted({round(10 * 1.05**step) for step in range(60)})
+    wrong = [0 if n < 30 else 7 for n in N]
+    counts = {"successes": 10 - np.array(wrong), "failures": wrong}
+    cells = pd.DataFrame({"d": 5, "N": N, "rho": 0.5, **counts})
+    ECL50 = estimate_capacity(cells).ECL50
+    assert ECL50.low <= max(n for n in N if n < 30)
+    assert ECL50.high >= min(n for n in N if n >= 30)
+
+
 def by_cell(puzzles, told, luck=itemgetter(0, 1)):
     """Solve all puzzles of a cell or none, as a line in log10 N leaves it to the cell's luck."""
     chances = [np.random.default_rng(luck(p)).random() for p in puzzles]
