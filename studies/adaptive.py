@@ -3,7 +3,11 @@
 The published models and, of FACTOR, the published decays answer at random. In the first table, the
 paper's GLM is true ("GLM"), a guessing floor and Table 3's interactions are ("FI"), and one in
 twenty answers is lost besides ("lapses"). The second has truths that are unlike the published
-models. The prior always leaves the model itself out. The third has decays as printed
+models. The prior always leaves the model itself out. The third has a plain truth: a logistic curve
+of slope 4 (logits a unit of log10 N) between a floor of one sixth and a ceiling of 100 or 98 %,
+where N alone varies (at d = 5) or all loads do. Beside it stands the least n at which answers tell
+each N 20 % from ECL50 apart from it, for whom knows the place of ECL50, but has to learn the slope
+and the ceiling. The fourth has decays as printed
 ("line"), with 2 % of all answers lost and 3 % guessed ("lapses"), and with what is easy capped at
 98 % and 3 % guessed ("cap"); beside the design stands an even grid, 5 to 50 puzzles for each N from
 1 to 39 (the paper has 50), read by the same posterior.
@@ -18,6 +22,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from scipy.special import expit, logit
+from scipy.stats import norm
 from simulated import percent, print_table
 from tqdm import tqdm
 
@@ -42,6 +48,9 @@ TRUTHS = (
 )
 DECAYS = ("line", "lapses", "cap")
 LAPSES, LOST, TARGET = 0.05, 0.10, 0.20
+SLOPE, CHANCE = 4, 1 / 6
+RANGES = {20: (2, 120), 40: (5, 250), 400: (50, 2500), 1500: (150, 10_000), 3: (1, 20)}
+"""The range of N that a user would set for a model, by its ECL50."""
 LAPSE, FLOOR, TARGETS, GRID_EACH = 0.02, 0.03, (0.20, 0.10), (5, 10, 15, 20, 30, 40, 50)
 LEAST_N_EFF = 2.0
 """Below this, ±20 % of N_eff is less than half a variable."""
@@ -140,6 +149,58 @@ def coverage() -> Iterator[list[str]]:
         yield [world, str(len(rows)), *shares[:2], bias(rows["error"]), size, shares[2]]
 
 
+def plain_accuracy(ECL50: float, lapse: float, d: Any, N: Any, rho: Any) -> Any:
+    """Return the accuracy of a plain truth, which crosses 50 % at ECL50, d = 5.2, rho = 50."""
+    span, u = 1 - CHANCE - lapse, (rho - 50) / 45
+    level = logit((0.5 - CHANCE) / span) - 0.35 * (d - PAPER_MEANS.d) + 0.25 * u + 0.6 * u**2
+    return CHANCE + span * expit(level - SLOPE * np.log10(N / ECL50))
+
+
+def run_plain(job: Job) -> list[dict]:
+    """One plain truth, every second time with lapses: its last batch."""
+    (ECL50, axes), _, seed = job
+    rng = np.random.default_rng([seed, ECL50, axes])
+    held: dict[str, Any] = {} if axes else {"N": RANGES[ECL50], "at": {"d": 5}}
+    design = AdaptiveDesign(TARGET, 2000, seed=seed, **held)
+    while not design.done:
+        d, N, rho, _ = np.array(design.ask()).T
+        p = plain_accuracy(ECL50, LAPSE * (seed % 2), d if axes else PAPER_MEANS.d, N, rho)
+        design.tell(design.ask(), rng.random(len(p)) < p)
+    last = design.batches[-1]
+    error = np.log10(np.clip(last.value, 0.1, 1e5) / ECL50)
+    return [{"n": last.n, "inside": last.low <= ECL50 <= last.high, "error": error}]
+
+
+def least_to_learn(lapse: float) -> float:
+    """Return the least n of a plain truth: by the best design whose slope and ceiling are open."""
+    x, span = np.linspace(-1.2, 1.2, 241), 1 - CHANCE - lapse
+    half = (0.5 - CHANCE) / span
+    s = expit(logit(half) - SLOPE * x)
+    p, apart = CHANCE + span * s, np.log10(1 + TARGET)
+    slopes = np.column_stack([span * s * (1 - s), -x * span * s * (1 - s), -s])
+    tells = slopes / np.sqrt(p * (1 - p))[:, None]
+    wanted = np.array([[-1, end, 1 / (1 - half) / span] for end in (-apart, apart)]).T
+    weights = np.full(len(x), 1 / len(x))
+    for _ in range(5000):  # Titterington's multiplicative algorithm
+        seen = tells @ np.linalg.solve(tells.T @ (weights[:, None] * tells), wanted)
+        value = weights @ (seen**2).sum(axis=1)
+        weights *= np.sqrt((seen**2).sum(axis=1) / value)
+        weights /= weights.sum()
+    return float(norm.isf(0.025) ** 2 * value / 2 / (SLOPE * apart) ** 2)
+
+
+def plain() -> Iterator[list[str]]:
+    """Yield the puzzles to ECL50 of a plain truth, intervals that held, bias."""
+    yield ["ECL50", "varies", "runs", "puzzles (median, mean)", "over the least", "held", "bias"]
+    least = (least_to_learn(0) + least_to_learn(LAPSE)) / 2
+    for ECL50, axes in [*product(RANGES, [False]), (20, True), (40, True)]:
+        rows = run_all(run_plain, [((ECL50, axes), "plain", seed) for seed in range(60)])
+        n = rows["n"]
+        size = [f"{n.median():.0f}, {n.mean():.0f}", f"{n.median() / least:.2f}"]
+        held = percent(rows["inside"].mean())
+        yield [str(ECL50), "d, N, rho" if axes else "N", "60", *size, held, bias(rows["error"])]
+
+
 def bias(errors: pd.Series) -> str:
     """Return the bias of estimates, by the mean of their logarithmic errors."""
     return f"{100 * (10 ** errors.mean() - 1):+.1f} %"
@@ -203,5 +264,5 @@ def decays() -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    for table in (puzzles, coverage, decays):
+    for table in (puzzles, coverage, plain, decays):
         print_table(table())

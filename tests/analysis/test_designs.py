@@ -95,6 +95,23 @@ def test_when_a_run_ends(design):
         assert not settings.reason_to_stop(known, budget - 1, wide)
 
 
+@pytest.mark.parametrize("design", [AdaptiveDesign(), DecayDesign()])
+def test_the_last_batches_are_what_is_missing(design):
+    """Twice as wide takes four times the answers; no batch is above a third, or below 32."""
+    goal, first = 20.0, design.STOP_AFTER
+
+    def size(known, times, spent=0):
+        apart = 1 + design.target * times
+        return design.batch_size(known, spent, Interval(goal, goal / apart, goal * apart))
+
+    assert size(first, 0.5) == size(600, 1.001) == 32
+    assert size(600, 1.1) == pytest.approx(600 * 0.21, abs=1)
+    assert size(600, 2) == 200
+    assert size(3000, 2) == 256
+    assert size(first - 64, 0.5) == 64
+    assert size(600, 2, design.budget - 9) == 9
+
+
 @pytest.mark.parametrize(
     ("design", "batches", "solves", "golden"),
     [
@@ -102,13 +119,13 @@ def test_when_a_run_ends(design):
             AdaptiveDesign(target=0.05),
             2,
             lambda p: p.index % 3 < (p.N < 60) + (p.N < 30) - (p.d > 6),
-            {"3": "139ce215b78a28c1"},
+            {"4": "eddfdea1f23689f1"},
         ),
         (
             DecayDesign(target=0.05),
             3,
             lambda p: p.index % 10 < 10 * np.exp(min(0, CDF * (p.N - N_EFF))),
-            {"2": "bc86e08f47655bc1"},
+            {"3": "bc86e08f47655bc1"},
         ),
     ],
 )

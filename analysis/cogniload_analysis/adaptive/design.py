@@ -32,7 +32,7 @@ _PILOT = 64
 _LEAST_REACH = 4
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
-_SMALLEST_BATCH, _LARGEST_BATCH, _BATCH_SHARE = 64, 256, 1 / 3
+_SMALLEST_BATCH, _LARGEST_BATCH, _BATCH_SHARE, _LAST_BATCH = 64, 256, 1 / 3, 32
 _GREEDY_BLOCKS, _LEAST_GAIN = 16, 1e-9
 # More puzzles than this share that were cut off, or lost, are worth a flag.
 _CUT_SHARE = 0.10
@@ -160,7 +160,7 @@ class Design(ABC):
         """Return the interval of the goal."""
 
     @abstractmethod
-    def _choose(self, belief: Any, size: int, known: int) -> np.ndarray:
+    def _choose(self, belief: Any, size: int, known: Answers) -> np.ndarray:
         """Return how many puzzles of each candidate come next: after no answers, the pilot's."""
 
     @abstractmethod
@@ -329,8 +329,8 @@ class Design(ABC):
         interval = self.find_goal(belief)
         if stopped := self.reason_to_stop(len(known), len(earlier), interval):
             return Batch((), len(known), *interval, stopped)
-        size = batch_size(len(known), self.budget - len(earlier))
-        counts = self._choose(belief, size, len(known))
+        size = self.batch_size(len(known), len(earlier), interval)
+        counts = self._choose(belief, size, known)
         return Batch(tuple(self._number(counts, earlier)), len(known), *interval)
 
     def _asks(self, puzzle: Puzzle) -> bool:
@@ -365,6 +365,17 @@ class Design(ABC):
             if interval.low > largest:
                 return f"{self.goal} lies above {largest}, the most that can be asked"
         return f"the budget of {self.budget:,} puzzles is spent" if spent >= self.budget else ""
+
+    def batch_size(self, known: int, spent: int, interval: Interval) -> int:
+        """Return how many puzzles come after `known` answers and `spent` puzzles of the budget.
+
+        They are a third of the answers, 64 to 256. Where fewer are missing, as an interval shrinks
+        with the root of the answers, they are these, but 32 at least.
+        """
+        enough = known * (self.half_width(interval) / self.target) ** 2
+        missing = max(self.STOP_AFTER, enough) - known
+        most = np.clip(known * _BATCH_SHARE, _SMALLEST_BATCH, _LARGEST_BATCH)
+        return int(min(self.budget - spent, np.clip(missing, _LAST_BATCH, most)))
 
     def half_width(self, interval: Any) -> float:
         """Return half the width of an interval of the goal, as its target has it."""
@@ -473,11 +484,6 @@ FACTS = (
     column("cut", bool, lambda sample: sample.ending == "cut"),
 )
 """The columns of a frame from which a run is replayed, beside loads and correct."""
-
-
-def batch_size(known: int, left: int) -> int:
-    """Return how many puzzles come next: a third of the answers, 64 to 256, what is left."""
-    return min(left, int(np.clip(known * _BATCH_SHARE, _SMALLEST_BATCH, _LARGEST_BATCH)))
 
 
 def spread(count: int, places: int) -> np.ndarray:

@@ -163,7 +163,7 @@ class DecayDesign(design.Design):
     any order, give the same puzzles. `estimate` returns a `DecayEstimate`.
     """
 
-    VERSION = "2"
+    VERSION = "3"
     GOALS: ClassVar = {"N_eff": "±20%", "CDF": "±20%", "CDO": "±0.2"}
     STOP_AFTER = 128
     PUZZLE = Puzzle
@@ -210,7 +210,7 @@ class DecayDesign(design.Design):
         """Return the interval of N_eff, CDF or CDO."""
         return belief.interval(getattr(belief, self.goal))
 
-    def _choose(self, belief: _DecayBelief, size: int, known: int) -> np.ndarray:
+    def _choose(self, belief: _DecayBelief, size: int, known: Answers) -> np.ndarray:
         """Return how many puzzles of each N narrow the goal most.
 
         What answers would say of the goals is taken to be linear in the share of right ones (Bayes

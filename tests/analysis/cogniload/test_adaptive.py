@@ -1,7 +1,9 @@
 """The adaptive design: what it asks, how it goes on after a crash, and what it finds."""
 
 import re
+from collections import Counter
 from itertools import product
+from operator import itemgetter
 from random import Random
 
 import numpy as np
@@ -168,9 +170,19 @@ def cliff(puzzles, told):
     return [draw < (0.97 if p.N < 30 else 0.3) for p, draw in zip(puzzles, draws, strict=True)]
 
 
-def by_cell(puzzles, told):
+def test_the_interval_of_ECL50_holds_a_cliff_and_its_long_foot():
+    N = sorted({round(10 * 1.05**step) for step in range(60)})
+    wrong = [0 if n < 30 else 7 for n in N]
+    counts = {"successes": 10 - np.array(wrong), "failures": wrong}
+    cells = pd.DataFrame({"d": 5, "N": N, "rho": 0.5, **counts})
+    ECL50 = estimate_capacity(cells).ECL50
+    assert ECL50.low <= max(n for n in N if n < 30)
+    assert ECL50.high >= min(n for n in N if n >= 30)
+
+
+def by_cell(puzzles, told, luck=itemgetter(0, 1)):
     """Solve all puzzles of a cell or none, as a line in log10 N leaves it to the cell's luck."""
-    chances = [np.random.default_rng(p[:2]).random() for p in puzzles]
+    chances = [np.random.default_rng(luck(p)).random() for p in puzzles]
     return [luck > np.log10(p.N / 10) / 1.6 for luck, p in zip(chances, puzzles, strict=True)]
 
 
@@ -205,6 +217,19 @@ def test_what_speaks_against_a_run_is_flagged(flag, target, budget, solve, cut):
         answers = zip(puzzles, correct, strict=True)
         design.tell(puzzles, correct, [bool(cut and not right and cut(p)) for p, right in answers])
     assert re.search(flag, " ".join(design.estimate().flags))
+
+
+def test_the_more_alike_answers_to_a_cell_are_the_more_cells_are_asked():
+    """How many N would have as many puzzles each, beside the ends and the mean."""
+
+    def spread(luck):
+        design = AdaptiveDesign(target=0.01, budget=341)
+        while not design.done:
+            design.tell(design.ask(), by_cell(design.ask(), 0, luck))
+        asked = Counter(p.N for p in design.told if p.N not in (10, 71, 400))
+        return asked.total() ** 2 / sum(count**2 for count in asked.values())
+
+    assert spread(itemgetter(0, 1)) > 1.2 * spread(itemgetter(0, 1, 3)) > 1.2 * 15
 
 
 @pytest.mark.parametrize(("puzzles", "correct", "says"), CASES["told"])

@@ -15,7 +15,6 @@ Steps 2, 3 and 7 are in `curve` and `prior`, 5 and 6 in `cogniload_analysis.adap
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from numbers import Real
 from operator import itemgetter
 from reprlib import repr as brief
@@ -43,8 +42,8 @@ MEAN_D, _OTHER_D = 5, 6
 
 ASKED_D, _MOST_D = (1, 10), 12
 ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
-# N are asked in such steps, but for 20 N at least.
-_LEAST_RATIO, _FEWEST_N = 1.2, 20
+# N are asked in such steps, or one by one.
+_STEP = 1.05
 
 FITTED = 20, 80
 """The N by whose tokens those of longer puzzles are told."""
@@ -53,16 +52,16 @@ MAX_SEED = 2**63 - 1
 
 _PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
 AXES = ("d", "N", "rho")
-_PROBE_SHARE = 0.06
+# Of the puzzles, for the easiest and for the hardest N.
+_PROBE_SHARES = 0.03, 0.06
 _DESIGN_DRAWS = 64
 # The weights of the thresholds along each load for a goal along N; for ID50, N and d change places.
-_WEIGHTS = {"N": 1.0, "d": 0.25, "rho": 0.15}
+_WEIGHTS = {"N": 1.0, "d": 0.15, "rho": 0.08}
 
 _CROSSINGS_APART = 0.10
 _SMOOTHED, FLAT = 3, 0.25
-SURPRISE = 0.01
-# Above this p, right answers are taken for guesses.
-_GUESSED = 0.05
+# Above this p, right answers are taken for guesses, and failures of short puzzles for what happens.
+_SURPRISE = 0.05
 NEAR, EASY = 2.0, 4.0
 """Failures count as near an ECL within a factor of 2; what is 4 times shorter is easy."""
 
@@ -99,10 +98,10 @@ def make_candidates(
 ) -> tuple[_Candidate, ...]:
     """Return the places from which a design takes puzzles, on axes through loads (step 1).
 
-    They are about 20 N from the smallest to the largest in equal ratios, or more where these would
-    be large, every d, and rho from 5 to 95 %.
+    They are N from the smallest to the largest in steps of 5 %, or of one, every d, and rho from 5
+    to 95 %.
     """
-    count = max(_FEWEST_N, round(np.log(N[1] / N[0]) / np.log(_LEAST_RATIO)))
+    count = round(np.log(N[1] / N[0]) / np.log(_STEP))
     statements = sorted({round(n) for n in np.geomspace(*N, count)})
     held_d, mean_N, rho = at.d, round(10**at.log10_N), round(100 * at.rho, 9)
     every = (
@@ -126,7 +125,7 @@ class AdaptiveDesign(design.Design):
     `Capacity`.
     """
 
-    VERSION = "3"
+    VERSION = "4"
     GOALS: ClassVar = dict.fromkeys(curve.ECL_GOALS, "±20%") | {"ID50": "±1"}
     STOP_AFTER = 192
     PUZZLE = Puzzle
@@ -210,28 +209,31 @@ class AdaptiveDesign(design.Design):
             return curve.summarize(curve.last_crossing(curve.CURVE_D, belief.curve(curve.OVER_D)))
         return curve.find_ECL(self.goal, belief.curve(curve.OVER_N), belief.answers, self.N)
 
-    def _choose(self, belief: Belief, size: int, known: int) -> np.ndarray:
+    def _choose(self, belief: Belief, size: int, known: design.Answers) -> np.ndarray:
         """Return how many puzzles of each candidate narrow the goals most (step 4).
 
         The criterion is the sum of the goals' variances, each over its present one and weighted; a
         goal's gradient is averaged over posterior draws, and so is what an answer at a candidate
-        tells of its logit. A few puzzles go to the easiest and the hardest N, as probes of what the
-        curve assumes.
+        tells of its logit. The likelier answers to one cell are alike, the more cells are asked. A
+        few puzzles go to the easiest and the hardest N, as probes of what the curve assumes.
         """
         if not known:
             return _pilot([place.axis for place in self.candidates], size)
         end = len(self.loads)
         asked = slice(end - len(self.candidates), end)
-        accuracy, slope = belief.draw(slice(0, end), _DESIGN_DRAWS, (self.seed, known))
+        accuracy, slope = belief.draw(slice(0, end), _DESIGN_DRAWS, (self.seed, len(known)))
         information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[asked]
         covariance = belief.best.covariance(np.arange(end))
         counts = np.zeros(len(self.candidates), int)
         on_N = np.flatnonzero([place.axis == "N" for place in self.candidates])
         if len(on_N):
-            counts[on_N[[0, -1]]] = design.spread(round(_PROBE_SHARE * size), 2)
+            counts[on_N[[0, -1]]] = np.round(np.multiply(_PROBE_SHARES, size))
         toward = self._goal_gradients(covariance, accuracy, slope) @ covariance[:, asked]
-        left = int(size - counts.sum())
-        return design.narrow(covariance[asked, asked], toward, 1 / information, counts, left)
+        before = np.array([sum(puzzle[:-1] in cells for puzzle in known) for cells in self.cells])
+        # Where answers to a cell are alike, the n-th tells 1 / (1 + n alike)^2 of the first's.
+        noise = (1 + belief.alike * before) ** 2 / information
+        apart = covariance[asked, asked] + np.diag(belief.alike * noise)
+        return design.narrow(apart, toward, noise, counts, int(size - counts.sum()))
 
     def _goal_gradients(
         self, covariance: np.ndarray, accuracy: np.ndarray, slope: np.ndarray
@@ -263,7 +265,7 @@ class AdaptiveDesign(design.Design):
     def _describe(self, belief: Belief, flags: tuple[str, ...], stopped: str) -> Capacity:
         """Return the `Capacity` that answers say (step 7), with flags."""
         capacity = curve.describe_capacity(belief.answers, self.prior, self.N, self.d, self.at)
-        flags = (*self._question(capacity), *flags) if self.told else ()
+        flags = (*self._question(capacity, belief.answers), *flags) if self.told else ()
         of_load = {"N": curve.ECL_GOALS, "d": ("ID50",), "rho": ("NT50",)}
         held = [name for load in of_load if load not in self.axes for name in of_load[load]]
         unknown: dict[str, Any] = dict.fromkeys(held, Threshold(status=UNKNOWN))
@@ -286,7 +288,7 @@ class AdaptiveDesign(design.Design):
             share = 1 - share
         return [*lengths, ID50, f"NT50  {NT50} (probability {share:.0%}){at['rho']}"]
 
-    def _question(self, capacity: Capacity) -> Iterable[str]:
+    def _question(self, capacity: Capacity, answers: curve.Answers) -> Iterable[str]:
         """Yield in words what a reader of an estimate should know (step 8)."""
         goal, (smallest, largest) = self.goal.replace("ID50", "ECL50"), self.N
         ECL = getattr(capacity, goal)
@@ -299,15 +301,14 @@ class AdaptiveDesign(design.Design):
         ]
         where = goal if inside else f"N = {at:g}, the nearest to {goal},"
         yield from design.flag_cut(near, where)
-        bends = inside and abs(np.log(capacity.glm_ECL50 / ECL.value)) > np.log1p(_CROSSINGS_APART)
-        if bends and goal == "ECL50":
+        apart = abs(np.log(capacity.glm_ECL50 / at)) > np.log1p(_CROSSINGS_APART)
+        if goal == "ECL50" and inside and (apart or curve.find_cliff(answers)):
             yield say("bends")
         if ECL.value >= EASY * smallest:
             yield from self._flag_shortest(ECL.value)
-        right, count = sum(answer.correct for answer in self.told.values()), len(self.told)
-        d = np.array([puzzle.d for puzzle in self.told])
-        chance = float(curve.Link(floor=1).bottom(d).mean())
-        if binom.sf(right - 1, count, chance) > _GUESSED:
+        right, count = int(answers.successes.sum()), answers.n
+        chance = float(answers.totals @ curve.Link(floor=1).bottom(answers.loads[:, 0]) / count)
+        if binom.sf(right - 1, count, chance) > _SURPRISE:
             yield say("guessed", right=right, count=count, chance=100 * chance)
         if (ECL.low < smallest or ECL.high > largest) and "N" in self.axes:
             yield say("outside", goal=goal, least=smallest, most=largest, unit=" statements")
@@ -318,27 +319,23 @@ class AdaptiveDesign(design.Design):
 
         The longer ones are those beyond an ECL; a curve through the others would follow failures.
         """
-        smallest = self.N[0]
-        cells = make_candidates(self.N, self.at)[0].cells
-        shortest = [answer.correct for p, answer in self.told.items() if p[:-1] in cells]
+        reach = curve.AROUND * self.N[0]
+        held = {(d, rho) for d, _, rho in make_candidates(self.N, self.at)[0].cells}
+        short = {p: a for p, a in self.told.items() if p.N <= reach and (p.d, p.rho) in held}
         belief = self.posterior({p: answer for p, answer in self.told.items() if p.N > ECL})
         alone = Belief(tuple(p for p in belief.posteriors if not p.correlation))
-        place = int(np.searchsorted(curve.curve_N(self.N), smallest))
+        place = int(np.searchsorted(curve.curve_N(self.N), reach))
         wrong = 1 - alone.curve(slice(place, place + 1))[:, 0]
-        count, failed = len(shortest), len(shortest) - sum(shortest)
-        if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
+        count, failed = len(short), sum(not answer.correct for answer in short.values())
+        if np.mean(binom.sf(failed - 1, count, wrong)) < _SURPRISE:
             expected = count * np.mean(wrong)
-            yield say("shortest", failed=failed, count=count, N=smallest, expected=expected)
+            yield say("shortest", failed=failed, count=count, N=self.N[0], expected=expected)
 
 
 def _pilot(axes: list[str], size: int) -> np.ndarray:
     """Return how many puzzles of each candidate the pilot has, spread evenly on each axis."""
-    left, counts = size, []
-    for axis, members in groupby(axes):
-        share = left if axis == axes[-1] else round(size * _PILOT_SHARES[axis])
-        counts.append(design.spread(share, len(list(members))))
-        left -= share
-    return np.concatenate(counts)
+    shares = np.cumsum([_PILOT_SHARES[axis] / axes.count(axis) for axis in axes])
+    return np.diff(np.round(size * shares / shares[-1]), prepend=0).astype(int)
 
 
 def _crossing_gradients(

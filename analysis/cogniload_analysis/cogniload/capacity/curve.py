@@ -8,6 +8,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,8 +48,10 @@ _MODE_STEPS = 100
 _MODE_TOLERANCE = 1e-9
 _JITTER = 1e-9
 _LEAST_PROPOSALS, LEAST_SHARE, _EVIDENCE_PROPOSALS = 1000, 0.05, 400
-# Accuracy that falls by this much between two lengths may do so anywhere between them.
-_STEEP_FALL = 0.4
+# A fall of accuracy that is steeper than any published curve's, by so many standard errors above 0.
+_STEEP_FALL, _CLEAR_FALL = 0.5, 5.0
+AROUND = 1.2
+"""Answers at lengths within this factor are taken together."""
 
 # From this probability on, accuracy varies more from cell to cell than by chance.
 _DISPERSED = 0.95
@@ -208,11 +211,15 @@ class Belief:
         return self.posteriors[int(np.argmax(self.shares))]
 
     @property
+    def alike(self) -> float:
+        """The mean correlation of answers to one cell."""
+        return float(self.shares @ [posterior.correlation for posterior in self.posteriors])
+
+    @property
     def correlation(self) -> float:
         """The mean correlation of answers to one cell; 0 where there need be none."""
-        correlations = np.array([posterior.correlation for posterior in self.posteriors])
-        known = self.shares[correlations > 0].sum() > _DISPERSED
-        return float(self.shares @ correlations) if known else 0.0
+        some = [posterior.correlation > 0 for posterior in self.posteriors]
+        return self.alike if self.shares[some].sum() > _DISPERSED else 0.0
 
     def draw(
         self, part: slice, count: int, seed: int | tuple[int, ...] = 0
@@ -301,18 +308,17 @@ def _find_posterior(
     loads: np.ndarray,
     line: Line,
     link: Link,
-    smooth: np.ndarray | float | None = None,
+    smooth: np.ndarray | float,
     correlation: float = 0.0,
 ) -> _Posterior:
     """Return the posterior of the logits at `loads` under one link and correlation (steps 2, 3).
 
     Beforehand, their covariance is F S F' of the line and that of leaving it: `smooth`, over the
-    loads and after them the answers' cells, if it is not the usual one. The mode is found by damped
+    loads and after them the answers' cells. The mode is found by damped
     Fisher scoring (Rasmussen and Williams 2006, section 3.4). Without answers it is the prior.
     """
     loads = np.concatenate([loads, answers.loads])
     terms = line_terms(loads)
-    smooth = _smooth_covariance(loads) if smooth is None else smooth
     mean, K = terms @ line.mean, terms @ line.covariance @ terms.T + smooth
     cells = slice(len(loads) - len(answers.loads), len(loads))
     share = 1 / (1 + (answers.totals - 1) * correlation)
@@ -325,11 +331,10 @@ def _find_posterior(
 def posterior(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return the posteriors of the curve at `loads`, one for each floor and correlation."""
     smooth = _smooth_covariance(np.concatenate([loads, answers.loads]))
-    pairs = zip(prior, LINKS, strict=True)
     return Belief(
         tuple(
             _find_posterior(answers, loads, *pair, smooth, correlation)
-            for pair in pairs
+            for pair in zip(prior, LINKS, strict=True)
             for correlation in CORRELATIONS
         )
     )
@@ -462,10 +467,14 @@ def _standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.
 def find_ECL(goal: str, accuracy: np.ndarray, answers: Answers, N: tuple[int, int]) -> Interval:
     """Return the ECL50, ECL80 or ECL90 that draws of the curve over N say, in statements.
 
-    A draw that falls through the level beyond the curve counts as 0 or infinity.
+    A draw that falls through the level beyond the curve counts as 0 or infinity. Where accuracy
+    falls steeply through the level between two N, the interval holds the whole gap between them,
+    since nothing but the smoothness of the curve says where in it the fall is.
     """
     crossings = 10 ** last_crossing(np.log10(curve_N(N)), accuracy, level_of(goal))
-    return widen(summarize(crossings), answers)
+    value, low, high = summarize(crossings)
+    gap = find_cliff(answers, level_of(goal)) or (value, value)
+    return Interval(value, min(low, *gap), max(high, *gap))
 
 
 def level_of(goal: str) -> float:
@@ -536,38 +545,36 @@ def summarize(draws: np.ndarray) -> Interval:
     return Interval(*map(float, (np.median(draws), *percentiles(draws))))
 
 
-def widen(crossing: Interval, answers: Answers) -> Interval:
-    """Return the interval of an N, no narrower than the lengths of the puzzles allow.
+def find_cliff(answers: Answers, level: float = 0.5) -> tuple[float, float] | None:
+    """Return the two neighbouring N between which accuracy falls steeply through a level, or None.
 
-    Where accuracy falls steeply between the two N with answers around it, the interval holds the
-    whole gap between them, since nothing but the smoothness of the curve says where in it the fall
-    is. Elsewhere the interval stays as it is.
+    The accuracy on either side is of the answers at most 20 % away, and answers at the same d and
+    rho are compared. If there are more such falls, it is the one that is least by chance.
     """
-    x = answers.loads[:, 1]
-    lengths, value = np.unique(x), crossing.value
-    place = int(np.searchsorted(lengths, np.log10(value))) if value > 0 else 0
-    if not 0 < place < len(lengths):
-        return crossing
-    ends = lengths[place - 1 : place + 1]
-    before, after = (
-        answers.successes[x == end].sum() / answers.totals[x == end].sum() for end in ends
-    )
-    if before - after < _STEEP_FALL:
-        return crossing
-    low, high = map(float, 10**ends)
-    return Interval(value, min(crossing.low, low), max(crossing.high, high))
+    x, cliff, clearest = answers.loads[:, 1], None, _CLEAR_FALL
+    kinds, kind = np.unique(answers.loads[:, [0, 2]], axis=0, return_inverse=True)
+    of_kind = np.eye(len(kinds))[kind.ravel()]
+    for low, high in pairwise(np.unique(x)):
+        apart = np.array([low - x, x - high])
+        sides = (apart >= 0) & (apart < np.log10(AROUND))
+        right, total = (sides * told @ of_kind for told in (answers.successes, answers.totals))
+        weight = total.prod(axis=0) / np.maximum(total.sum(axis=0), 1)
+        before, after = right / np.maximum(total, 1) @ weight / max(weight.sum(), LEAST_CHANCE)
+        clear = 2 * np.sqrt(weight.sum()) * (before - after)  # in standard errors
+        if before > level > after and before - after > _STEEP_FALL and clear > clearest:
+            cliff, clearest = (float(10**low), float(10**high)), clear
+    return cliff
 
 
 def _threshold(
     crossing: Interval, span: tuple[float, float], knob: str, goal: str = "ID50"
 ) -> Threshold:
     """The crossing of a falling curve, said to lie outside where its median does."""
-    value, low, high = crossing.value, crossing.low, crossing.high
     status, note = "crossing", ""
-    if not span[0] <= value <= span[1]:
-        status = f"always {'above' if value > span[1] else 'below'} {goal[-2:]} %"
+    if not span[0] <= crossing.value <= span[1]:
+        status = f"always {'above' if crossing.value > span[1] else 'below'} {goal[-2:]} %"
         note = f"outside the tested range: {knob} from {span[0]:g} to {span[1]:g}"
-    return Threshold(value, low, high, "posterior draws", status, note=note)
+    return Threshold(*crossing, "posterior draws", status, note=note)
 
 
 def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> Threshold:
@@ -577,12 +584,10 @@ def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> 
         above = np.median(accuracy) >= 0.5
         return Threshold(status=f"always {'above' if above else 'below'} 50 %", note=note)
     crossing = draws[~np.isnan(draws)]
-    low, high = percentiles(crossing)
     middle = int(np.abs(_CURVE_RHO - np.median(crossing)).argmin())
     around = accuracy[:, [max(middle - 1, 0), min(middle + 1, len(_CURVE_RHO) - 1)]].mean(axis=0)
     rising = bool(around[1] > around[0])
-    ends = float(np.median(crossing)), float(low), float(high)
-    return Threshold(*ends, "posterior draws", "crossing", rising, note)
+    return Threshold(*summarize(crossing), "posterior draws", "crossing", rising, note)
 
 
 def _band(load: np.ndarray, accuracy: np.ndarray) -> pd.DataFrame:
