@@ -119,7 +119,7 @@ def test_the_last_batches_are_what_is_missing(design):
             AdaptiveDesign(target=0.05),
             2,
             lambda p: p.index % 3 < (p.N < 60) + (p.N < 30) - (p.d > 6),
-            {"4": "eddfdea1f23689f1"},
+            {"4": "01ce6d0599c32fb1"},
         ),
         (
             DecayDesign(target=0.05),

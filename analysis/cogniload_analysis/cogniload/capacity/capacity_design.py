@@ -50,7 +50,8 @@ FITTED = 20, 80
 
 MAX_SEED = 2**63 - 1
 
-_PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
+# Of 64 puzzles; whole numbers, so that both ends of an axis are among them.
+_PILOT_SHARES = {"N": 38, "d": 13, "rho": 13}
 AXES = ("d", "N", "rho")
 # Of the puzzles, for the easiest and for the hardest N.
 _PROBE_SHARES = 0.03, 0.06
