@@ -55,8 +55,8 @@ def test_planted_causes_are_named_and_no_others(cause):
     assert ("step" in set(why.shares["cause"])) == ("step" in model.causes)
     assert why.shares["low"].le(why.shares["high"]).all()
     named = why.shares[why.shares["cause"].isin(why.causes)]
-    assert named["share"].min() >= 0.1
-    assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[0]
+    assert named["share"].ge(0.1).all()
+    assert all(f"({100 * share:.0f} % of its slips" in why.verdict[0] for share in named["share"])
     if alone:
         assert named["high"].max() == 1  # the end itself, not what comes close to it
         assert named["share"].sum() > 0.5
@@ -76,7 +76,9 @@ def test_where_the_best_explanation_misses_a_twin_no_cause_is_named():
 def repeat(frame, greedy):
     """The same responses of a server that answers a prompt alike: its text is its result's."""
     base, change = zip(*map(split_id, frame["id"]), strict=True)
-    prompt = [each.replace("again", "original") for each in change]
+    prompt = [
+        "needles" if each == "hay=0" else each.replace("again", "original") for each in change
+    ]
     frame = frame.assign(base=base, prompt=prompt, greedy=greedy)
     frame["correct"] = frame.groupby(["base", "prompt"])["correct"].transform("first")
     frame["said"] = frame["base"] + frame["prompt"] + frame["correct"].astype(str)
@@ -92,10 +94,10 @@ def test_no_cause_rests_on_repeats_that_repeat_nothing(cause, greedy):
     frame = STUDY["simulate"](model, 80, np.random.default_rng(5))
     why = explain_failures(repeat(frame, greedy))
     assert {*why.causes} == {*model.causes}
-    assert "160 of 160 repeats have the text of the first answer" in why.verdict[1]
+    assert "320 of 320 repeats have the text of the first answer" in why.verdict[1]
     assert "no luck is subtracted" in why.verdict[1]
     assert ("greedy" in why.verdict[1]) == greedy
-    assert "again" not in {*why.effects["change"]}
+    assert not {"again", "hay=0"} & {*why.effects["change"]}
 
 
 def test_a_few_alike_are_counted_and_named_and_greedy_decoding_needs_none():
@@ -120,9 +122,9 @@ def test_the_likelihood_is_that_of_attempts_given_what_makes_puzzles_differ(agai
     columns = {"again": "1"} if again else {}
     frame = frame_of(original="0", needles="1", tail="0", from_51="1", only_7="0", **columns)
     trials = count_trials(with_loads(frame))
-    hay, places, luck, alone, guess, clean_guess = 0.2, 0.3, 0.1, 0.05, 0.15, 0.4
+    hay, places, luck, alone, guess, more = 0.2, 0.3, 0.1, 0.05, 0.15, 0.25
     hard, harm, hit, spread = 0.6, 0.7, 0.8, 0.6
-    slips, others = [hay, 0.05, places, luck], [alone, guess, clean_guess]
+    slips, others = [hay, 0.05, places, luck], [alone, guess, more]
     parameters = np.array([*slips, hard, *others, harm, hit] if step else [*slips, *others, spread])
     kinds = [(0, np.exp(spread * x - spread**2 / 2), share)
              for x, share in ((-(3**0.5), 1 / 6), (0, 2 / 3), (3**0.5, 1 / 6))]  # fmt: skip
@@ -136,7 +138,7 @@ def test_the_likelihood_is_that_of_attempts_given_what_makes_puzzles_differ(agai
         slips = hay * (length - needles) / 75 + 0.05 * length / 100
         slips += places * length * (length + 1) / 10_100 + luck
         unharmed = np.exp(-slips * z) * (1 - harm * share) ** k
-        return unharmed + (1 - unharmed) * (clean_guess if needles == length else guess)
+        return unharmed + (1 - unharmed) * (guess + more * (needles == length))
 
     likelihood, condition = 0, 0
     for k, z, prior in kinds:
@@ -165,7 +167,7 @@ def test_the_interval_of_a_share_ends_where_it_is_less_likely_by_half_of_chi_squ
         slips = parts[0] * np.array([share, 1 - share])
         return loss(np.array([*slips, *parts[1:]]), trials, [0, 4], False)[0]
 
-    bounds = [(0.1, 5), (0, 2), (0, 0.35), (0, 0.6), (0, 1.5)]
+    bounds = [(0.1, 5), (0, 2), (0, 0.35), (0, 0.35), (0, 1.5)]
     for end in shares.loc["distraction", ["low", "high"]]:
         starts = ([0.7, 0.01, guess, guess, spread] for guess in (0.05, 0.3) for spread in (0.1, 1))
         found = min(minimize(cost, x, (end,), "L-BFGS-B", bounds=bounds).fun for x in starts)

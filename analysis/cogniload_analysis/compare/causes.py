@@ -47,9 +47,9 @@ where 2 to 4 amounts bring no slips, which none can bring fewer of: mixtures of 
 HARD = np.arange(6)
 """How many needles of a puzzle may be too hard."""
 
-GUESSES = 0.35, 0.6
-"""The most that guesses are right, of texts with hay and without: a puzzle has three values or
-more to choose from, and without hay the value that is named last is right."""
+GUESSES = 0.35, 0.35
+"""The most that guesses are right, and how much more they may be in texts without hay: a puzzle has
+three values or more to choose from, and without hay the value that is named last is right."""
 
 _SPREADS = 1.5
 """The most by which the logarithms of puzzles' slips differ (a standard deviation)."""
@@ -185,10 +185,10 @@ def fit(trials: _Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
     """Return scipy's result of the fit of causes: the expected slips that grow with each amount.
 
     With `step`, which must be the last cause, the expected harmful slips at needles that are too
-    hard come next. Then come, whatever the causes, the slips at a single statement, and how often
-    guesses are right with hay and without. Last, puzzles differ: by their spread, or with `step` by
-    their hard needles, with the share of slips there that do harm, and the chance, at least
-    `surely`, that the single statement of a puzzle with such needles is one of them.
+    hard come next. Then come, whatever the causes, the slips at a single statement, how often
+    guesses are right, and how much more often without hay. Last, puzzles differ: by their spread,
+    or with `step` by their hard needles, with the share of slips there that do harm, and the
+    chance, at least `surely`, that the single statement of a puzzle with such needles is one.
     """
     problem, bounds = _settings(trials, causes, surely)
     _, places, step = problem
@@ -237,7 +237,7 @@ class _Chances(NamedTuple):
 
 
 def _predict(parameters: np.ndarray, trials: _Trials, places: list[int], step: bool) -> _Chances:
-    alone, guess, clean, *last = parameters[len(places) + step :]
+    alone, guess, more, *last = parameters[len(places) + step :]
     slips = trials.amounts[:, places] @ parameters[: len(places)] + trials.alone[:, 0] * alone
     if step:
         (harm, hit), spread, hard, node = last, 0.0, 1.0 * HARD, 0.0 * HARD
@@ -252,7 +252,7 @@ def _predict(parameters: np.ndarray, trials: _Trials, places: list[int], step: b
     # a search may look beyond its bounds
     harmed = np.minimum(harm * np.where(trials.alone, hit, trials.kept), 1 - 1e-9)
     unharmed = np.exp(tried * np.log1p(-harmed) - slips[:, None] * factor)
-    lucky = np.where(trials.clean, clean, guess)[:, None] * ~trials.alone
+    lucky = (guess + more * trials.clean)[:, None] * ~trials.alone
     right = np.clip(unharmed + (1 - unharmed) * lucky, 1e-9, 1 - 1e-9)
     score = np.where(trials.right[:, None] == 1, np.log(right), np.log1p(-right))
     return _Chances(
@@ -284,7 +284,7 @@ def loss(
     by_slips, by_guess = by_unharmed @ factor, -(by_right * (1 - unharmed)).sum(axis=1)
     gradient = [
         *(by_slips @ trials.amounts[:, places]), by_slips @ trials.alone[:, 0],
-        by_guess @ ~(trials.clean | trials.alone[:, 0]), by_guess @ trials.clean,
+        by_guess @ ~trials.alone[:, 0], by_guess @ trials.clean,
     ]  # fmt: skip
     if step:
         expected, harm = parameters[len(places)], parameters[-2]
