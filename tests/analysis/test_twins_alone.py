@@ -15,15 +15,21 @@ NEVER = "ECL50", "ECL80", "Solves", "solves", "Place", "Acc [%]"
 
 
 def write(folder, model, cause=None, twins=("",)):
-    """Write answers to twins of 80 puzzles, of which 70 failed, cured by a cause or by none."""
-    cured = {"distraction": ("needles", "hay=0", "only=3"), "length": (*CHANGES[1:],), None: ()}
+    """Write answers to twins of 80 puzzles, of which 70 failed, as slips of a cause would have them.
+
+    Of four texts with a change, those of a quarter, a half or all are right; without a cause, none.
+    """
+    right_of = {
+        "distraction": {"again": 1, "needles": 4, "hay=0": 4, "tail": 2, "from=10": 2, "only=3": 4},
+        "length": {"again": 1, "needles": 3, "hay=0": 3, "tail": 3, "from=10": 3, "only=3": 4},
+    }.get(cause, {})
     samples = []
     for index in range(80):
         for twin in twins:
             row = make_puzzle(1, 20 if index % 2 else 40, 50, index)
             row["id"] += f"~{twin}" * bool(twin)
             row["needles"] = {"tail": 5, "from=10": 5, "only=3": 1}.get(twin, row["needles"])
-            right = index >= 70 or twin in cured[cause]
+            right = index >= 70 or index // 2 % 4 < right_of.get(twin, 0)
             samples.append(
                 make_sample(row, f"{index} {twin}.", ("wrong_logic", "correct_valid")[right])
             )
@@ -67,7 +73,7 @@ def test_a_page_of_twins_alone_names_the_report_of_their_run(undrawn, run, tmp_p
     assert "It fails because of distraction" in capsys.readouterr().out
     whole = read_page(tmp_path / "whole/report.html")
     assert explain_results(run)[0] in page_text(whole.get_element_by_id("why-it-fails").getparent())
-    assert "+100+90 to +100" in page_text(whole.get_element_by_id("why"))
+    assert "without hayagain100.0" in page_text(whole.get_element_by_id("why"))
 
 
 def test_nothing_else_takes_twins_for_puzzles(run, tmp_path, capsys):
@@ -98,4 +104,4 @@ def test_a_comparison_says_why_each_fails(run, tmp_path, capsys):
     assert main(["compare", str(run), str(tmp_path / "other")]) == 0
     said = capsys.readouterr().out.partition("Why they fail")[2]
     assert "m: It fails because of distraction" in said
-    assert "n: It fails because of the length of the text" in said
+    assert "n: None of these causes explains the failures" in said
