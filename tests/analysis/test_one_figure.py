@@ -90,7 +90,7 @@ def test_a_run_of_fixed_puzzles_has_one_figure_everywhere(undrawn, tmp_path):
 def test_an_adaptive_run_has_one_figure_everywhere(undrawn, tmp_path):
     until = {"goal": "ECL50", "target": 0.4, "budget": 64}
     design, config = AdaptiveDesign(**until), {"model": "hf", "model_args": {}, "until": until}
-    runs = answer(tmp_path / "runs", "asked", puzzles := design.ask(), config=config)
+    runs = answer(tmp_path / "runs", "asked", puzzles := design.ask(), half=150, config=config)
     page, frame = write_report(runs, tmp_path), read_samples(runs)
     design.tell(puzzles, frame["correct"], frame["cut"])
     screen, run = read_row(page, "overview", "asked"), read_row(page, "adaptive", "asked")

@@ -15,7 +15,7 @@ NEVER = "ECL50", "ECL80", "Solves", "solves", "Place", "Acc [%]"
 
 
 def write(folder, model, cause=None, twins=("",)):
-    """Write answers to twins of 80 puzzles, of which 70 failed, as slips of a cause would have them.
+    """Write answers to twins of 80 puzzles, of which 70 failed, as slips of a cause have them.
 
     Of four texts with a change, those of a quarter, a half or all are right; without a cause, none.
     """
