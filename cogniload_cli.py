@@ -340,8 +340,9 @@ def plan(parser: Parser, words: Words) -> None:
     from cogniload_analysis.cogniload.plan import plan_comparison, say_least
 
     settings = vars(arguments)
-    slope, compares = settings.pop("slope"), (arguments.detect, arguments.like)
-    if compares.count(None) != (0 if slope is None else 2):
+    given = {name for name, value in settings.items() if value != parser.get_default(name)}
+    slope = settings.pop("slope")
+    if not (given == {"slope"} or (slope is None and {"detect", "like"} <= given)):
         got = " ".join(words) or "neither"
         raise ValueError(f"plan takes --detect and --like, or --slope alone, got {got}")
     if slope is not None:

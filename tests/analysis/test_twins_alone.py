@@ -14,22 +14,23 @@ CHANGES = "again", "needles", "tail", "hay=0", "from=10", "only=3"
 NEVER = "ECL50", "ECL80", "Solves", "solves", "Place", "Acc [%]"
 
 
-def write(folder, model, cause=None, twins=("",)):
-    """Write answers to twins of 80 puzzles, of which 70 failed, as slips of a cause have them.
+RIGHT = {
+    "distraction": dict(zip(CHANGES, (1, 4, 2, 4, 2, 4), strict=True)),
+    "work": dict(zip(CHANGES, (1, 1, 2, 1, 2, 4), strict=True)),
+}
+"""Of four texts with each change, how many are right by what slips of a cause grow with."""
 
-    Of four texts with a change, those of a quarter, a half or all are right; without a cause, none.
-    """
-    right_of = {
-        "distraction": {"again": 1, "needles": 4, "hay=0": 4, "tail": 2, "from=10": 2, "only=3": 4},
-        "length": {"again": 1, "needles": 3, "hay=0": 3, "tail": 3, "from=10": 3, "only=3": 4},
-    }.get(cause, {})
+
+def write(folder, model, cause=None, twins=("",)):
+    """Write answers to twins of 80 puzzles, of which 60 failed; without a cause, all twins fail."""
     samples = []
     for index in range(80):
-        for twin in twins:
+        for place, twin in enumerate(twins):
             row = make_puzzle(1, 20 if index % 2 else 40, 50, index)
             row["id"] += f"~{twin}" * bool(twin)
             row["needles"] = {"tail": 5, "from=10": 5, "only=3": 1}.get(twin, row["needles"])
-            right = index >= 70 or index // 2 % 4 < right_of.get(twin, 0)
+            turn = (index // 4 + place * (1 + index // 16)) % 4  # another one for each change
+            right = turn < RIGHT[cause][twin] if twin and cause else index % 4 == 0 and not twin
             samples.append(
                 make_sample(row, f"{index} {twin}.", ("wrong_logic", "correct_valid")[right])
             )
@@ -73,7 +74,7 @@ def test_a_page_of_twins_alone_names_the_report_of_their_run(undrawn, run, tmp_p
     assert "It fails because of distraction" in capsys.readouterr().out
     whole = read_page(tmp_path / "whole/report.html")
     assert explain_results(run)[0] in page_text(whole.get_element_by_id("why-it-fails").getparent())
-    assert "without hayagain100.0" in page_text(whole.get_element_by_id("why"))
+    assert "without hayagain60100.025.0+75" in page_text(whole.get_element_by_id("why"))
 
 
 def test_nothing_else_takes_twins_for_puzzles(run, tmp_path, capsys):
@@ -100,8 +101,8 @@ def test_lm_eval_aggregates_no_accuracy_or_threshold_of_twins():
 
 def test_a_comparison_says_why_each_fails(run, tmp_path, capsys):
     write(tmp_path / "other", "n")
-    write(tmp_path / "other" / "why" / "answers", "n", "length", CHANGES)
+    write(tmp_path / "other" / "why" / "answers", "n", "work", CHANGES)
     assert main(["compare", str(run), str(tmp_path / "other")]) == 0
     said = capsys.readouterr().out.partition("Why they fail")[2]
     assert "m: It fails because of distraction" in said
-    assert "n: None of these causes explains the failures" in said
+    assert "n: It fails because of the work of the needles" in said

@@ -63,14 +63,22 @@ def test_planted_causes_are_named_and_no_others(cause):
 
 
 def test_where_the_best_explanation_misses_a_twin_no_cause_is_named():
-    """Puzzles that fail or not whatever is asked, but with half of the hay: none is such."""
+    """A short text with hay fails always, and longer ones do not: no cause is such."""
     frame = STUDY["simulate"](STUDY["PLANTED"]["hay"], 80, np.random.default_rng(4))
-    hay = frame["id"].str.contains("~hay")
-    why = explain_failures(frame.assign(correct=frame["correct"] & ~hay))
+    short = frame["id"].str.contains("~tail")
+    why = explain_failures(frame.assign(correct=frame["correct"] & ~short))
     assert why.causes == ()
-    assert (why.misfit.change, why.misfit.seen) == ("hay", 0)
+    assert (why.misfit.change, why.misfit.seen) == ("tail", 0)
     assert why.misfit.expected > 0.3
-    assert why.verdict[0].startswith("None of these causes explains the failures: other hay, 0 %")
+    assert why.verdict[0].startswith(
+        "None of the known causes explains its failures: of the puzzles"
+    )
+    assert "0 % are solved in the twin “as short, with hay”" in why.verdict[0]
+
+
+def test_no_hay_is_the_text_of_the_needles():
+    trials = count_trials(with_loads(frame_of(original="01", needles="11", hay_0="10")))
+    assert sorted(trials.change) == ["", "", *["needles"] * 4]
 
 
 def repeat(frame, greedy):

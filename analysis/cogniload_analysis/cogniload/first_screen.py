@@ -1,7 +1,7 @@
 """The first screen of CogniLoad's part of the report: the runs side by side, and each in words."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import adaptive_models
-from cogniload_analysis.matters import breaking, tell_together
+from cogniload_analysis.matters import LoadEffect, breaking, tell_together
 from cogniload_analysis.samples.stop_reasons import CUT, MUCH_CUT
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_analysis.words import say
@@ -28,8 +28,14 @@ from cogniload_analysis.words import say
 _MOST = "ECL50_most", "ECL50_most_high"
 
 
-def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.DataFrame:
+def overview_table(
+    models: Mapping[str, Fitted],
+    ranking: pd.DataFrame,
+    effects: Mapping[str, Sequence[LoadEffect]],
+) -> pd.DataFrame:
     """Return what the first screen says of each model; `ranking` is the `ranking_table` of these.
+
+    `effects` are those of their loads, by `tell_together`.
 
     Columns: rank and rank_worst (the interval of the rank among the models, all of which hold
     together with 95 % confidence),
@@ -51,7 +57,6 @@ def overview_table(models: Mapping[str, Fitted], ranking: pd.DataFrame) -> pd.Da
     here = ranking["source"] == HERE
     ranked, published = ranking[here].set_index("model").loc[[*models]], ranking[~here].count()
     ranks = ranked.to_dict("index")
-    effects = tell_together({model: fitted.effects for model, fitted in models.items()})
     table = pd.DataFrame(
         _describe(fitted, ranks[model], published)
         | {"breaks": ", ".join(it.load.symbol for it in breaking(effects[model])) or "none known"}
@@ -186,8 +191,8 @@ def show_models(
     `ranking` is as for `overview_table`; `first_errors` says the commonest one of each model, and
     `figures` are their fits, as far as these are known.
     """
-    overview = overview_table(models, ranking)
     effects = tell_together({model: fitted.effects for model, fitted in models.items()})
+    overview = overview_table(models, ranking, effects)
     breaks = {model: sentences.say_breaks(mine) for model, mine in effects.items()}
     verdicts = [
         _describe_verdict(

@@ -87,11 +87,11 @@ class Fitted:
         return ending_table(self.responses).iloc[0]
 
     def show_length(self, at: th.Threshold, least: float, most: float) -> th.Threshold:
-        """Return a length such as ECL50 as it is told: without its value, if puzzles leave it open.
+        """Return a length such as ECL50, without its value if the puzzles leave it open.
 
-        It is told if there are ENOUGH puzzles and its interval is no wider than WIDEST, or if the
+        It is known if there are ENOUGH puzzles and its interval is no wider than WIDEST, or if the
         whole interval lies beyond an end of the N that are printed, `least` and `most`. An adaptive
-        run measures to the target that was set, so its own estimate is told whatever the target.
+        run measures to the target that was set, so its own estimate holds whatever the target.
         """
         puzzles = self.responses["id"].nunique()
         if self.estimate or math.isnan(at.value) or at.low > most or at.high < least:

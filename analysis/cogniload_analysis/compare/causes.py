@@ -6,10 +6,10 @@ places (length), or are the same in every text (luck). A step that is too hard i
 needles fail in every text that has them. How many there are in a puzzle is unknown, so the
 likelihood is a sum over it.
 
-What no cause is about is fitted beside each: how often a guess is right, with hay in the text and
-without (where the value that is named last is the answer), how often a single statement fails that
-is not too hard (so `only` tells of a step alone), and how much slips differ from puzzle to puzzle,
-unless hard steps make these differ.
+Whatever the causes, three things are fitted with them: how often a guess is right, and how much
+more often without hay (where the value that is named last is the answer); how often a single
+statement fails that is not too hard, so that `only` shows a step alone; and how much slips differ
+from puzzle to puzzle, unless hard steps make these differ.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ LEAST_SHARE = 0.1
 _RIVAL = 3.0
 
 _MISFIT, _MISS = 0.01, 0.2
-"""No cause is named where the seen shares of twins have a smaller p, and one is so far off."""
+"""A fit is refused if the p of its twins is lower, and a share of these is missed by as much."""
 
 NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
 """How far below the best log-likelihood the shares of an interval may be. The others are for ends
@@ -91,7 +91,10 @@ class _Trials(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """The twin of which the best explanation misses most, of puzzles that `failed` or not."""
+    """The twin that the best explanation misses most, among puzzles that `failed` or did not.
+
+    `seen` is the share that is solved, and `expected` that of the explanation.
+    """
 
     change: str
     failed: bool
@@ -114,6 +117,7 @@ def count_trials(frame: pd.DataFrame) -> _Trials | None:
     N, needles = (rows["base"].map(puzzles[name]).to_numpy(float) for name in ("N", "needles"))
     split = [split_twin(twin) for twin in rows["twin"]]
     change, number = (np.array(part) for part in zip(*split, strict=True))
+    change = np.where((change == "hay") & (number == 0), "needles", change)  # the same text
     lengths = {
         "": N, "again": N, "needles": needles, "tail": needles, "hay": needles + number,
         "from": N - number, "until": number, "only": np.ones_like(N),
@@ -313,17 +317,14 @@ def find_misfit(trials: _Trials, causes: Sequence[str], parameters: np.ndarray) 
     failed = trials.each(trials.right[trials.first]) == 0
     rows = pd.DataFrame({"change": trials.change, "failed": failed, "seen": trials.right})
     rows = rows.assign(expected=expected, variance=expected * (1 - expected))
-    sums = rows[rows["change"] != ""].groupby(["change", "failed"], as_index=False).sum()
-    apart = sums["seen"] - sums["expected"]
-    excess: float = (apart**2 / np.maximum(sums["variance"], 0.25)).sum()
-    means = (
-        rows.groupby(["change", "failed"], as_index=False).mean().merge(sums[["change", "failed"]])
-    )
-    missed = (means["seen"] - means["expected"]).abs().to_numpy()
-    if chi2.sf(excess, max(1, len(sums) - len(places))) >= _MISFIT or missed.max() < _MISS:
+    cells = rows[rows["change"] != ""].groupby(["change", "failed"], as_index=False)
+    means, counts = cells.mean(), cells.size()["size"].to_numpy()
+    apart = (means["seen"] - means["expected"]).to_numpy()
+    squares = counts * apart**2 / np.maximum(means["variance"].to_numpy(), 0.25 / counts)
+    freedom = max(1, len(apart) - len(places))
+    if chi2.sf(squares.sum(), freedom) >= _MISFIT or np.abs(apart).max() < _MISS:
         return None
-    row = means.loc[int(missed.argmax())]
-    return Misfit(row["change"], bool(row["failed"]), row["seen"], row["expected"])
+    return Misfit(*means[[*Misfit._fields]].iloc[int(np.abs(apart).argmax())])
 
 
 def share_slips(trials: _Trials, causes: Sequence[str]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import multinomial, norm
 from scipy.stats import t as student
+from statsmodels.stats.multitest import multipletests
 
 from cogniload_analysis.stats import CONFIDENCE, Numbers
 
@@ -178,7 +179,7 @@ def puzzles_needed(variance: float, detect: float) -> float:
 def adjust(p: Sequence[float]) -> np.ndarray:
     """Return Holm's p, which hold for a family of tests; a missing p stays so."""
     values = np.array(p, dtype=float)
-    order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]  # NaN come last
-    steps = values[order] * np.arange(len(order), 0, -1)
-    values[order] = np.maximum.accumulate(steps).clip(max=1)
+    known = ~np.isnan(values)
+    if known.any():
+        values[known] = multipletests(values[known], method="holm")[1]
     return values

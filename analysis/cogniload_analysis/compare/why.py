@@ -34,7 +34,7 @@ _NO_CURE = ("until", _ONLY, "question=state")
 # Fewest failures with twins that name a cause (studies/twin_causes.py).
 _ENOUGH_FAILURES = 60
 
-# Share of the slips that a cause may have so that it is told beside those that are named.
+# A cause that may have this share of the slips is not excluded beside those that are named.
 _NOT_EXCLUDED = 1 / 3
 
 # Share of failures that a second attempt solves: above it, they may be luck.
@@ -74,7 +74,7 @@ class Why:
 
     @property
     def verdict(self) -> list[str]:
-        """The verdict, in at most four sentences: the causes, then what shows them."""
+        """The verdict, in at most four lines: the causes, then what shows them."""
         if not self.failures:
             return ["No puzzle with twins failed, so there is no failure to explain."]
         rows = _rows(self.effects, FAILED)
@@ -107,19 +107,18 @@ class Why:
             return say("no_cause_fits", change=WORDS["changes"][change], of=of, **shares)
         rows = [] if self.shares is None else self.shares.to_dict("records")
         by_cause: dict[str, Any] = {str(row["cause"]): row for row in rows}
-        named = [
-            f"{_CAUSES[cause][0]} ({_show_share(row) if row else _show_points(by_change[change])})"
-            for cause in self.causes
-            for row, change in [(by_cause.get(cause), _CAUSES[cause][1])]
-        ]
-        open_causes = [
+        others = " and ".join(
             f"{_CAUSES[cause][0].partition(':')[0]} ({_show_ends(row)} %)"
             for cause, row in by_cause.items()
             if cause not in self.causes and row["high"] >= _NOT_EXCLUDED
-        ]
-        others = " and ".join(open_causes)
-        if not named:
+        )
+        if not self.causes:
             return say("causes_open" if others else "no_cause", others=others)
+        named = []
+        for cause in self.causes:
+            name, change = _CAUSES[cause]
+            row = by_cause.get(cause)
+            named.append(f"{name} ({_show_share(row) if row else _show_points(by_change[change])})")
         beside = say("not_excluded", others=others) if others else ""
         return f"It fails because of {' and '.join(named)}.{beside}"
 

@@ -156,6 +156,7 @@ def test_plan_says_the_bound_at_a_slope(capsys):
     assert main(["plan", "--slope", "3"]) == 0
     assert {"386", "278"} <= set(capsys.readouterr().out.replace(",", " ").split())
     alone = "plan takes --detect and --like, or --slope alone"
-    for words in (["--slope", "3", "--like", "Qwen3-8B"], ["--detect", "0.05"], []):
+    refused = ("--slope 3 --like Qwen3-8B", "--slope 3 --price 1,2", "--detect 0.05", "")
+    for words in map(str.split, refused):
         assert_refused(capsys, alone, "plan", *words)
     assert_refused(capsys, "slope must be a number other than 0", "plan", "--slope", "0")

@@ -8,6 +8,7 @@ from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 from cogniload_analysis import fit_load_glm, published_table, ranking_table, read_samples
 from cogniload_analysis.cogniload.first_screen import overview_table, rank_runs, say_capacity
 from cogniload_analysis.cogniload.fitted import Fitted
+from cogniload_analysis.matters import tell_together
 
 PUBLISHED = published_table("glm").set_index("model")
 SITE = published_table("site_2026").set_index("model")
@@ -100,7 +101,8 @@ def overview(tmp_path_factory):
     models = {str(model): Fitted(rows) for model, rows in frame.groupby("model", observed=True)}
     glms = {model: fitted.glm for model, fitted in models.items()}
     ranking = ranking_table(glms, {model: fitted.capacity for model, fitted in models.items()})
-    return overview_table(models, ranking).set_index("model", drop=False)
+    effects = tell_together({model: fitted.effects for model, fitted in models.items()})
+    return overview_table(models, ranking, effects).set_index("model", drop=False)
 
 
 def test_the_best_comes_first_and_what_has_no_place_last(overview):

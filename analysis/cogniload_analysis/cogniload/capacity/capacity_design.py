@@ -61,7 +61,7 @@ _WEIGHTS = {"N": 1.0, "d": 0.15, "rho": 0.08}
 
 _CROSSINGS_APART = 0.10
 _SMOOTHED, FLAT = 3, 0.25
-# Above this p, right answers are taken for guesses, and failures of short puzzles for what happens.
+# Above this p, right answers are taken for guesses, and failures of short puzzles for chance.
 _SURPRISE = 0.05
 NEAR, EASY = 2.0, 4.0
 """Failures count as near an ECL within a factor of 2; what is 4 times shorter is easy."""

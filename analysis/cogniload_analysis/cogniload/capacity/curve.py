@@ -557,7 +557,7 @@ def find_cliff(answers: Answers, level: float = 0.5) -> tuple[float, float] | No
     for low, high in pairwise(np.unique(x)):
         apart = np.array([low - x, x - high])
         sides = (apart >= 0) & (apart < np.log10(AROUND))
-        right, total = (sides * told @ of_kind for told in (answers.successes, answers.totals))
+        right, total = (sides * count @ of_kind for count in (answers.successes, answers.totals))
         weight = total.prod(axis=0) / np.maximum(total.sum(axis=0), 1)
         before, after = right / np.maximum(total, 1) @ weight / max(weight.sum(), LEAST_CHANCE)
         clear = 2 * np.sqrt(weight.sum()) * (before - after)  # in standard errors
