@@ -85,8 +85,9 @@ def uncut(scores: list[SampleScore]) -> dict[str, float]:
 
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
-    """Return the known thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50."""
-    return _with_ends(vars(Fitted(frame_of(scores)).projections))
+    """Return the thresholds that a report tells: ECL50 in statements, NT50 a share, ID50."""
+    found = Fitted(frame_of(scores)).thresholds
+    return _with_ends({name: at for name, at in found.items() if at.status == "crossing"})
 
 
 @run_metric

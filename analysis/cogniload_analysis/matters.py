@@ -2,7 +2,8 @@
 
 A load matters if accuracy differs between its levels by more than chance explains, with the other
 loads held, and if it falls where the greater level is the harder one. Only then does a load break
-a model, and has the model a threshold within what was tested.
+a model, and has the model a threshold within what was tested. What guesses would solve is taken
+off: a puzzle of greater d has more options, so that guesses alone fall with d.
 """
 
 import warnings
@@ -30,7 +31,8 @@ class LoadEffect:
     """What one load does to a model's accuracy.
 
     `bands` has a row for each level, or a few neighbouring ones, in rising order: the `least` and
-    the `most` level, and the `accuracy`. `p` is that of no effect, times the number of loads.
+    the `most` level, the `accuracy`, and the share `solved` without guesses. `p` is that of no
+    effect, times the number of loads.
     """
 
     load: Load
@@ -42,14 +44,14 @@ class LoadEffect:
         """The easy and the hard end: the first and the last band, or the best and the worst."""
         bands = self.bands
         if not self.load.harder:
-            bands = bands.sort_values("accuracy", ascending=False, kind="stable")
+            bands = bands.sort_values("solved", ascending=False, kind="stable")
         return bands.iloc[0], bands.iloc[-1]
 
     @property
     def fall(self) -> float:
-        """The accuracy that is lost from the easy to the hard end."""
+        """The share solved without guesses that is lost from the easy to the hard end."""
         easy, hard = self.ends
-        return float(easy["accuracy"] - hard["accuracy"])
+        return float(easy["solved"] - hard["solved"])
 
     @property
     def matters(self) -> bool:
@@ -58,23 +60,26 @@ class LoadEffect:
 
     @property
     def rises(self) -> bool:
-        """Whether accuracy is known to rise towards the harder end."""
+        """Whether more is known to be solved towards the harder end."""
         return self.p < _CHANCE and self.fall < 0
 
 
 def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[LoadEffect]:
     """Return the effect of each load that varies on one model's accuracy.
 
-    `frame` has one row per response, with the loads, `correct` and, if puzzles repeat, `id`: a
-    puzzle counts once, by its share of right answers. Each load is tested by the F test of a linear
-    model of accuracy, in which the others have a constant for each band; a load whose greater
-    levels are harder has a slope. p is corrected by Bonferroni.
+    `frame` has one row per response, with the loads, `correct`, if puzzles repeat, `id`: a puzzle
+    counts once, by its share of right answers; and if it is known, the `chance` of a guess. Each
+    load is tested by the F test of a linear model of what is solved without guesses, in which the
+    others have a constant for each band; a load whose greater levels are harder has a slope. p is
+    corrected by Bonferroni.
     """
     names = [load.name for load in loads]
+    guesses = frame["chance"].astype(float).fillna(0) if "chance" in frame else 0.0
     puzzles = frame[[*names, "correct"]].astype(float)
+    puzzles["solved"] = (puzzles["correct"] - guesses) / (1 - guesses)
     if "id" in frame:
         puzzles = puzzles.groupby(frame["id"].astype(str)).mean()
-    right = puzzles["correct"]
+    right = puzzles["solved"]
     varying = [load for load in loads if puzzles[load.name].nunique() > 1]
     bands = {load: _number_bands(puzzles[load.name]) for load in varying}
     held = {load: np.eye(bands[load].max() + 1)[bands[load], 1:] for load in varying}
@@ -90,7 +95,10 @@ def load_effects(frame: pd.DataFrame, loads: Sequence[Load]) -> list[LoadEffect]
         with np.errstate(divide="ignore", invalid="ignore"):  # of answers without any variance
             _, p, freedom = fits[0].compare_f_test(fits[1])
         shown = puzzles.groupby(bands[load]).agg(
-            least=(load.name, "min"), most=(load.name, "max"), accuracy=("correct", "mean")
+            least=(load.name, "min"),
+            most=(load.name, "max"),
+            accuracy=("correct", "mean"),
+            solved=("solved", "mean"),
         )
         known = freedom > 0 and not np.isnan(p)
         effects.append(LoadEffect(load, shown, min(1.0, float(p) * tests) if known else 1.0))

@@ -48,12 +48,12 @@ def with_load(doc: dict, results: list[str], fitted: Sequence[str]) -> dict[str,
 
 
 def capacity(loads: Loads) -> dict[str, float | None]:
-    """Return the capacity thresholds of the paper's GLM (section 3.1.3), by name.
+    """Return the capacity thresholds (section 3.1.3) that a report's headline tells, by name.
 
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
     that a report doesn't print either, as its load is not known to matter; the log says why.
     """
-    return numbers(vars(Fitted(frame_of(loads)).projections))
+    return numbers(Fitted(frame_of(loads)).thresholds)
 
 
 def crossings(loads: Loads) -> dict[str, float | None]:

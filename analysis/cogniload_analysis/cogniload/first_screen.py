@@ -10,11 +10,11 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
-from cogniload_analysis.cogniload.fitted import Fitted, tested_ends
+from cogniload_analysis.cogniload.fitted import PROJECTION, Fitted, tested_ends
 from cogniload_analysis.cogniload.glm_thresholds import UNKNOWN, Z
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.cogniload.sections.ranking import HERE, VALUES, rank_among, show_ranks
-from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, name_ends
+from cogniload_analysis.cogniload.sections.thresholds import name_ends
 from cogniload_analysis.display import sentences
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
@@ -37,8 +37,8 @@ def overview_table(
 
     `effects` are those of their loads, by `tell_together`.
 
-    Columns: rank and rank_worst (the interval of the rank among the models, all of which hold
-    together with 95 % confidence),
+    Columns: rank and rank_worst (the interval of the rank among the models at the same loads, all
+    of which hold together with 95 % confidence), unranked (why there is none; "" if there is),
     model, correct, responses, accuracy, low, high (of 95 %; NaN for an adaptive run), chance,
     at_chance, meaning (of ECL50: the projection at the mean loads of the puzzles or, without one,
     the crossing), ECL50, ECL50_low, ECL50_high, loads (at which N varies, in words), ECL80,
@@ -51,22 +51,26 @@ def overview_table(
     then no longer falls with N, and NaN unless a limit cut many), breaks (the loads with
     which accuracy falls, in words, by p that hold for all runs together), response_tokens (mean),
     date (of the last run) and cost (of all responses; NaN unless the responses have it).
-    Ranks compare projections, or crossings where a model has no projection. The highest rank comes
-    first, and the most accurate of the models without one.
+    Models at the same loads stand together, those of the most first. Of these, the highest rank
+    comes first, and the most accurate of the models without one.
     """
     here = ranking["source"] == HERE
     ranked, published = ranking[here].set_index("model").loc[[*models]], ranking[~here].count()
     ranks = ranked.to_dict("index")
-    table = pd.DataFrame(
+    rows = [
         _describe(fitted, ranks[model], published)
         | {"breaks": ", ".join(it.load.symbol for it in breaking(effects[model])) or "none known"}
         for model, fitted in models.items()
-    )
-    solved = [not fitted.glm.cells["failures"].any() for fitted in models.values()]
-    perfect = pd.Series(table["covers"].to_numpy() & solved, ranked.index)
-    table = rank_runs(ranked, perfect).reset_index(drop=True).join(table)
-    order = {"rank": True, "rank_worst": True, "ECL50": False, "accuracy": False, "model": True}
-    return table.sort_values([*order], ascending=[*order.values()], ignore_index=True)
+    ]
+    table = pd.DataFrame(rows, ranked.index)
+    solved = np.array([not fitted.glm.cells["failures"].any() for fitted in models.values()])
+    table = rank_runs(table, ranked, table["covers"] & solved).join(table)
+    table["at"] = table["loads"].where(~table["covers"], "the paper's")
+    table["beside"] = table.groupby("at")["at"].transform("size")
+    order = {"beside": False, "at": True, "rank": True, "rank_worst": True}
+    order |= {"ECL50": False, "accuracy": False, "model": True}
+    table = table.rename_axis(None).sort_values([*order], ascending=[*order.values()])
+    return table.drop(columns=["at", "beside"]).reset_index(drop=True)
 
 
 def _describe(
@@ -103,37 +107,49 @@ def _describe(
     )
 
 
-def rank_runs(ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
-    """Return `rank` and `rank_worst` of each run among these, from its row of `ranking_table`.
+def rank_runs(told: pd.DataFrame, ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
+    """Return `rank`, `rank_worst` and `unranked` of each run: its rank among those at its loads.
 
-    By the projection, if all have one that have a rank, and else by the crossing. A run that is
-    `perfect` comes first. All ranks hold together with 95 % confidence: the intervals of ECL50 are
-    widened for their number, by Bonferroni's correction.
+    `told` has what is told of each run: at_chance, loads, meaning, ECL50, ECL50_low and ECL50_high.
+    Runs on the paper's loads are ranked by the projection, if all have one that have a rank in
+    their row of `ranking`, the `ranking_table`, and else by the crossing; others by what is told. A
+    run that is `perfect` comes first. `unranked` says why there is no rank. All ranks hold together
+    with 95 % confidence: the intervals of ECL50 are widened for their number, by Bonferroni's
+    correction.
     """
-    ranked = ranking[[*VALUES]].notna().any(axis=1)
-    by_crossing = ranking.loc[ranked & ~perfect, "rank"].isna().any()
-    value, *ends = (ranking[name] for name in VALUES["crossing_rank" if by_crossing else "rank"])
+    paper = ranking[[*VALUES]].notna().any(axis=1)
+    by_crossing = ranking.loc[paper & ~perfect, "rank"].isna().any()
+    names = VALUES["crossing_rank" if by_crossing else "rank"]
+    own = told[["ECL50", "ECL50_low", "ECL50_high"]].set_axis(names, axis=1)
+    ends = ranking[names].where(paper, own).set_axis(["value", "low", "high"], axis=1)
+    at = (told["loads"] + ", " + told["meaning"]).where(~paper, "")
+    known = ends["value"].notna() | perfect
+    ranked = known & known.groupby(at).transform("sum").gt(1)
     wider = norm.isf((1 - CONFIDENCE) / 2 / max(1, ranked.sum())) / Z
-    # an ECL50 of 0, or without an end, has its own
-    ends = [(value * (end / value) ** wider).fillna(end) for end in ends]
-    low, high = (end.where(ranked).mask(perfect, math.inf) for end in ends)
-    # the upper end of a run lies above its own lower one
-    worst = rank_among(low, high) - (high > low)
-    return pd.DataFrame({"rank": rank_among(high, low), "rank_worst": worst})
+    for end in ("low", "high"):  # an ECL50 of 0, or without an end, has its own
+        wide = ends["value"] * (ends[end] / ends["value"]) ** wider
+        ends[end] = wide.fillna(ends[end]).where(ranked).mask(perfect & ranked, math.inf)
+    ranks = []
+    for _, mine in ends.groupby(at):
+        # the upper end of a run lies above its own lower one
+        worst = rank_among(mine["low"], mine["high"]) - (mine["high"] > mine["low"])
+        best = rank_among(mine["high"], mine["low"])
+        ranks.append(pd.DataFrame({"rank": best, "rank_worst": worst}))
+    why = np.select([ranked, told["at_chance"], ~known], ["", "at chance", "no ECL50"], "alone")
+    return pd.concat(ranks).loc[told.index].assign(unranked=why)
 
 
 def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
     """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
     glm, capacity = fitted.glm, fitted.capacity
-    meaning, found, held = PROJECTION, {"ECL50": fitted.projections.ECL50}, glm.means
+    found, held = {"ECL50": fitted.thresholds["ECL50"]}, glm.means
     least, most = fitted.printed_N
-    if math.isnan(found["ECL50"].value) or not fitted.is_projected:
-        meaning, found, held = CROSSING, {"ECL50": capacity.ECL50}, capacity.at
-        found["ECL80"] = capacity.ECL80
-        least, most = tested_ends(capacity, "ECL50")
-    else:
+    if fitted.meaning == PROJECTION:
         found["ECL80"] = fitted.show_length(glm.thresholds(level=0.8).ECL80, least, most)
-    row = {"meaning": meaning, "loads": held.beside("N"), "least_N": least, "most_N": most}
+    else:
+        found["ECL80"], held = capacity.ECL80, capacity.at
+        least, most = tested_ends(capacity, "ECL50")
+    row = {"meaning": fitted.meaning, "loads": held.beside("N"), "least_N": least, "most_N": most}
     for name, at in found.items():
         row |= name_ends(name, at)
     return row | {"why": glm.unknown.get("ECL50") or found["ECL50"].note}
@@ -175,8 +191,12 @@ def _show_places(best: float, worst: float, ranked: int) -> str:
     return tb.MISSING if math.isnan(best) else f"{show_ranks(best, worst)} of {ranked:.0f}"
 
 
+def _show_rank(best: float, worst: float, unranked: str) -> str:
+    return f"{tb.MISSING} ({unranked})" if unranked else show_ranks(best, worst)
+
+
 _FORMATS: tb.Formats = {
-    "ranks": show_ranks, "places": _show_places, "ECL50": _show_ECL50, "length": _show_length,
+    "ranks": _show_rank, "places": _show_places, "ECL50": _show_ECL50, "length": _show_length,
 }  # fmt: skip
 
 
@@ -202,16 +222,17 @@ def show_models(
     ]
     bounded = bool(overview["ECL50_most"].notna().any())
     cut = bool(overview["cut_share"].gt(0).any())
-    hidden, at = set(), ""
+    hidden, at = {"Rank"} if len(overview) == 1 else set[str](), ""
     if len(overview) > 1 and overview["loads"].nunique() == 1:
-        hidden, at = {"At"}, f" at {overview['loads'].iloc[0]}"
+        hidden |= {"At"}
+        at = f" at {overview['loads'].iloc[0]}"
     hidden |= {"Acc, uncut [%]", "Overflow [%]"} if not cut else set()
     hidden |= {"Acc, bounds [%]", "ECL50, bounds"} if not bounded else set()
     table = tb.table("overview", overview, _FORMATS, at=at)
     columns = {name: column for name, column in table.columns.items() if column[0] not in hidden}
     caption = table.caption
     if overview["rank"].notna().any():
-        caption += " All ranks hold together, with 95 % confidence."
+        caption += f" {say('ranks')}"
     if overview["place"].notna().any():
         caption += f" {say('places')}"
     caption += " Overflow is the share of the responses that a limit cut." * cut

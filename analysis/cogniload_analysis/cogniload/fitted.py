@@ -26,6 +26,9 @@ from cogniload_analysis.samples.stop_reasons import ending_table
 from cogniload_analysis.stats import beyond, half_width
 from cogniload_analysis.words import say
 
+PROJECTION, CROSSING = "projection", "crossing"
+"""The two meanings of a threshold (docs/glm_fit.md): the paper's GLM's, and the model's own."""
+
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
 """Which load each threshold is a level of."""
 
@@ -43,7 +46,7 @@ _RISES = "accuracy rises with"
 class Fitted:
     """One model's responses, and what follows from them, each computed once, when it is asked for.
 
-    `responses` has one row per response: d, N, rho (a fraction) and correct; and if they are there,
+    `responses` has one row per response: d, N, rho (a fraction) and correct; and if they are known,
     the puzzle's id and the chance of a guess. An adaptive run has an `estimate` of its own. Raises
     ValueError as `fit_load_glm` does.
     """
@@ -54,6 +57,9 @@ class Fitted:
     def __post_init__(self) -> None:
         if "id" not in self.responses:
             self.responses = self.responses.assign(id=range(len(self.responses)))
+        if "chance" not in self.responses:
+            chance = Link(floor=1).bottom(self.responses["d"].to_numpy())
+            self.responses = self.responses.assign(chance=chance)
 
     @cached_property
     def effects(self) -> list[LoadEffect]:
@@ -63,10 +69,7 @@ class Fitted:
     @cached_property
     def at_chance(self) -> bool:
         """Whether it solves no more puzzles than guesses would."""
-        rows = self.responses
-        if "chance" not in rows:
-            rows = rows.assign(chance=Link(floor=1).bottom(rows["d"].to_numpy()))
-        return is_at_chance(rows, LOADS)
+        return is_at_chance(self.responses, LOADS)
 
     @cached_property
     def unknown(self) -> dict[str, str]:
@@ -157,6 +160,19 @@ class Fitted:
     def is_projected(self) -> bool:
         """Whether its thresholds are projections; of lines, and at loads of its own, crossings."""
         return covers_grid(self.likeliest.cells) and self.capacity.at == th.PAPER_MEANS
+
+    @cached_property
+    def meaning(self) -> str:
+        """Which ECL50 is the one that is told: the projection, or the crossing without one."""
+        known = self.is_projected and not math.isnan(self.projections.ECL50.value)
+        return PROJECTION if known else CROSSING
+
+    @property
+    def thresholds(self) -> dict[str, th.Threshold]:
+        """The thresholds that are told, by name: by headlines and by harnesses."""
+        ECL50 = self.projections if self.meaning == PROJECTION else self.capacity
+        others = self.projections if self.is_projected else self.capacity
+        return {name: getattr(ECL50 if name == "ECL50" else others, name) for name in LOAD_OF}
 
     @cached_property
     def projections(self) -> th.Thresholds:

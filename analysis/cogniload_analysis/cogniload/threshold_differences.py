@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import glm_thresholds as th
-from cogniload_analysis.cogniload.fitted import Fitted, hide_unknown
+from cogniload_analysis.cogniload.fitted import PROJECTION, Fitted, hide_unknown
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_logistic, load_design
 from cogniload_analysis.cogniload.sections.adaptive import fit_models
 from cogniload_analysis.stats import percentiles
@@ -34,17 +34,22 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     `frame` has the columns model, id, d, N, rho (a fraction) and correct; what has one id is one
     puzzle. Columns: first, second, measure, condition (empty), scale, first_value, second_value,
     difference, low, high, p, method and note. The ECL50 differs by a factor (scale "ratio"), the
-    others by a difference. Both models' loads are held at the means of their responses. Of puzzles
-    along a line, and of an adaptive run, the crossings are compared. A threshold whose load does
-    not matter to both models has no difference.
+    others by a difference. Both models' loads are held at the means of their responses. Crossings
+    are compared where a report tells one of the crossing: of puzzles along a line, of an adaptive
+    run, and where the projection is not known. A threshold whose load does not matter to both
+    models has no difference.
     """
     models, _ = fit_models(frame)
     rows: list[dict[str, object]] = []
     for first, second in pairs:
         one, other = models[first], models[second]
-        compare = _compare if one.is_projected and other.is_projected else _compare_crossings
         pair = {"first": first, "second": second, "condition": ""}
-        rows += [pair | row for row in compare(one, other)]
+        told = list(_compare_crossings(one, other))
+        if one.is_projected and other.is_projected:
+            projected = list(_compare(one, other))
+            both = one.meaning == other.meaning == PROJECTION
+            told = projected if both else told[:1] + projected[1:]
+        rows += [pair | row for row in told]
     return pd.DataFrame(rows)
 
 

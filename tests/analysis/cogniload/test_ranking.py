@@ -58,6 +58,20 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
 
 
+TOLD = {"at_chance": False, "loads": "d = 1", "meaning": "crossing"}
+RANKING = ["rank", "crossing_rank", "ECL50", "low", "high"]
+RANKING += ["crossing", "crossing_low", "crossing_high"]
+
+
+def rank(rows, perfect=(), **told):
+    """The ranks of runs by their rows of a ranking, and why others have none."""
+    ranking = pd.DataFrame.from_dict(rows, "index", columns=RANKING, dtype=float)
+    ends = ranking[["crossing", "crossing_low", "crossing_high"]]
+    ends = ends.set_axis(["ECL50", "ECL50_low", "ECL50_high"], axis=1)
+    told = ends.assign(**TOLD | told)
+    return rank_runs(told, ranking, pd.Series(told.index.isin(perfect), told.index))
+
+
 def test_runs_are_ranked_by_what_they_all_have():
     """An adaptive run has a crossing alone, so grids are then ranked by their crossings too."""
     rows = {
@@ -66,16 +80,29 @@ def test_runs_are_ranked_by_what_they_all_have():
         "adaptive": [np.nan, 1, np.nan, np.nan, np.nan, 70, 62, 80],
         "short": [np.nan, np.nan, 99, 90, 120, 99, 90, 120],
     }
-    names = ["rank", "crossing_rank", "ECL50", "low", "high"]
-    names += ["crossing", "crossing_low", "crossing_high"]
-    table = pd.DataFrame.from_dict(rows, "index", columns=names, dtype=float)
-    nobody = pd.Series(False, table.index)
-    assert rank_runs(table, nobody)[:3].to_numpy().tolist() == [[1, 2], [3, 3], [1, 2]]
-    assert rank_runs(table, nobody).loc["short"].isna().all()
-    grids = table.iloc[:2]
-    assert rank_runs(grids, nobody[:2]).to_numpy().tolist() == [[1, 1], [2, 2]]
-    perfect = pd.Series([False, True], grids.index)
-    assert rank_runs(grids, perfect).to_numpy().tolist() == [[2, 2], [1, 1]]
+    ranks = rank(rows)
+    found = ranks[["rank", "rank_worst"]].to_numpy().tolist()
+    assert found[:3] == [[1, 2], [3, 3], [1, 2]]
+    assert np.isnan(found[3]).all()
+    assert ranks["unranked"].tolist() == ["", "", "", "alone"]
+    grids = {name: rows[name] for name in ("grid", "worse grid")}
+    for perfect, expected in ((), [[1, 1], [2, 2]]), (["worse grid"], [[2, 2], [1, 1]]):
+        assert rank(grids, perfect)[["rank", "rank_worst"]].to_numpy().tolist() == expected
+
+
+def test_runs_at_other_loads_are_not_in_one_order():
+    """Each set of loads has its own first place; a run alone at its loads, and others, say why."""
+    nothing = 5 * [np.nan]
+    rows = {
+        name: [*nothing, at, at / 1.1, at * 1.1]
+        for name, at in {"a": 50, "b": 20, "c": 400, "d": 300, "e": 7}.items()
+    }
+    rows |= {"unknown": 8 * [np.nan], "guesser": 8 * [np.nan]}
+    loads = ["d = 1", "d = 1", "d = 3", "d = 3", "d = 9", "d = 1", "d = 1"]
+    ranks = rank(rows, loads=loads, at_chance=[*6 * [False], True])
+    assert ranks["rank"].tolist()[:4] == [1, 2, 1, 2]
+    reasons = {"e": "alone", "unknown": "no ECL50", "guesser": "at chance"}
+    assert ranks.loc[ranks["rank"].isna(), "unranked"].to_dict() == reasons
 
 
 def test_the_ranks_of_equal_runs_hold_together():
@@ -83,10 +110,11 @@ def test_the_ranks_of_equal_runs_hold_together():
     draws, held = np.random.default_rng(5), []
     for _ in range(200):
         logs = draws.normal(size=20)
-        ends = {"ECL50": logs, "low": logs - 1.96, "high": logs + 1.96}
-        table = pd.DataFrame({name: np.exp(values) for name, values in ends.items()})
-        table = table.assign(rank=1.0, crossing_rank=np.nan, crossing=np.nan)
-        ranks = rank_runs(table, pd.Series(False, table.index))
+        rows = {
+            str(i): [*5 * [np.nan], *np.exp([at, at - 1.96, at + 1.96])]
+            for i, at in enumerate(logs)
+        }
+        ranks = rank(rows)
         held.append(ranks["rank"].eq(1).all() and ranks["rank_worst"].eq(20).all())
     assert np.mean(held) > 0.95
 

@@ -15,10 +15,10 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.fitted import project, tested_ends
+from cogniload_analysis.cogniload.fitted import CROSSING, PROJECTION, project, tested_ends
 from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.glm_thresholds import PAPER_MEANS, Threshold
-from cogniload_analysis.cogniload.sections.thresholds import CROSSING, PROJECTION, show_threshold
+from cogniload_analysis.cogniload.sections.thresholds import show_threshold
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, shorten_name
 from cogniload_analysis.display.page import Section

@@ -1,7 +1,6 @@
 """The thresholds of each model: the GLM of Table 2, its fit, its rivals of Tables 3 and 6.
 
-Thresholds have two meanings (docs/glm_fit.md): the projection is of the paper's GLM, the crossing
-of the model itself.
+Thresholds have two meanings, projection and crossing (`cogniload_analysis.cogniload.fitted`).
 """
 
 import math
@@ -16,7 +15,13 @@ import pandas as pd
 from cogniload_analysis.cogniload import glm as stage
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as goodness
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.fitted import LOAD_OF, Fitted, tested_ends
+from cogniload_analysis.cogniload.fitted import (
+    CROSSING,
+    LOAD_OF,
+    PROJECTION,
+    Fitted,
+    tested_ends,
+)
 from cogniload_analysis.cogniload.glm_thresholds import LoadMeans, Threshold, Thresholds
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_panel, varying_loads
@@ -27,7 +32,6 @@ from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.stats import CONFIDENCE
 from cogniload_analysis.words import say
 
-PROJECTION, CROSSING = "projection", "crossing"
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
 # Below this p, a fit counts as a misfit.
 _MISFIT = 0.01
