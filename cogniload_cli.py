@@ -35,6 +35,9 @@ EXTRAS = {
 }  # fmt: skip
 """The extra that installs a package, by the name that is imported."""
 
+# Options that a message lists whole.
+_FEW = 8
+
 RESULTS = "lm-eval's --output_path"
 NAMED_RESULTS = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
 
@@ -73,10 +76,14 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with one line that says what was wrong."""
+        from cogniload_gen.checks import did_you_mean
+
         if message.startswith("unrecognized arguments: --"):
-            name = message.split()[2].partition("=")[0]
-            for near in get_close_matches(name, self._option_string_actions, 1, 0.75):
-                message = f"there is no {name}: did you mean {near}?"
+            name, options = message.split()[2].partition("=")[0], [*self._option_string_actions]
+            near = did_you_mean(name, options, 0.75)
+            options = [option for option in options if option not in ("-h", "--help")]
+            few = f": {self.prog} takes {', '.join(options)}" * (len(options) < _FEW)
+            message = f"there is no {name}{near or few}"
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
 
 
@@ -362,6 +369,7 @@ def evaluate(parser: Parser, words: Words) -> int:
         "--tasks TASK --until GOAL [--budget COUNT] [--at LOADS] [--N RANGE] [--d RANGE] ...",
         "... [--sweep NAME=LEVEL,LEVEL,...]",
         "... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]",
+        "... [--verbose]",
         "--merge DIR ... [--output_path DIR] [--include_path DIR]",
         "--status DIR ... [--include_path DIR] [--price IN,OUT]",
     )
@@ -388,6 +396,7 @@ def evaluate(parser: Parser, words: Words) -> int:
     text = "ask the same puzzles at levels of a setting, such as reasoning_effort=low,medium,high"
     parser.option("sweep", "NAME=LEVELS", text)
     parser.flag("anew", "put the answers that are there aside, and ask again", default=None)
+    parser.flag("verbose", "print lm-eval's tables of all metrics, too")
     parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
@@ -396,12 +405,12 @@ def evaluate(parser: Parser, words: Words) -> int:
     from lm_eval_tasks.words import OURS, read_command
 
     if arguments.status or arguments.merge:
-        takes = {"price"} if arguments.status else {"output_path"}
-        ours = {*OURS, "sweep"} - takes
+        takes = {"price"} if arguments.status else {"output_path", "verbose"}
+        ours = {*OURS, "sweep", "verbose"} - takes
         unused = [f"--{name}" for name in sorted(ours) if getattr(arguments, name)]
         if given := " ".join([*unused, *others]):
-            what = "--merge takes folders, --output_path and --include_path, --status folders, "
-            raise ValueError(f"{what}--price and --include_path, got {given}")
+            what = "--merge takes folders, --output_path, --include_path and --verbose, --status "
+            raise ValueError(f"{what}folders, --price and --include_path, got {given}")
     with each_warning_once():
         if arguments.status:
             from lm_eval_tasks.status import print_status
@@ -412,13 +421,31 @@ def evaluate(parser: Parser, words: Words) -> int:
             from lm_eval_tasks.runner import merge
 
             merged = arguments.merge, arguments.output_path, arguments.include_path
-            return _say_results(merge(*merged))
+            return _say_scores(merge(*merged), verbose=arguments.verbose)
         evaluation, how = read_command(arguments, others)
         if arguments.sweep:
             from lm_eval_tasks.sweep import sweep
 
-            return max(map(_say_results, sweep(evaluation, arguments.sweep, **how)))
-        return _say_results(evaluation.run(**how))
+            levels = sweep(evaluation, arguments.sweep, **how)
+            return max(_say_scores(each, verbose=arguments.verbose) for each in levels)
+        done = evaluation.run(**how)
+        return _say_scores(done, verbose=arguments.verbose, chosen=bool(evaluation.until))
+
+
+def _say_scores(results: "Results", *, verbose: bool, chosen: bool = False) -> int:
+    """Print what an evaluation has found, as a report says it; return the exit code.
+
+    lm-eval's tables are printed where they are asked for, and of tasks that no report is about. Of
+    puzzles that a design has `chosen`, that has said all.
+    """
+    from cogniload_analysis.report.write import say_results
+
+    said = list[str]()
+    if results.scores and not chosen:
+        with suppress(ValueError):  # of no task that has a report
+            said = say_results(results.folder)
+    tables = results.tables if verbose or not (said or chosen) else ()
+    return _say_results(replace(results, lines=[*tables, *said, *results.lines]))
 
 
 def _say_results(results: "Results") -> int:
@@ -436,12 +463,15 @@ def _say_results(results: "Results") -> int:
 
 def why(parser: Parser, words: Words) -> int:
     """Ask a run's model the twins of its failures, and name the cause."""
+    from cogniload_gen.answers import choose_twins
+    from cogniload_gen.answers.choose_twins import BUDGET, ENOUGH_FAILURES
+
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
     text = "in place of twins: go on from the model's own text, with its first wrong step repaired"
     parser.flag("repair", text)
-    text = "the most twins, or texts, of failures and of as many solved puzzles (720)"
-    parser.option("budget", "COUNT", text, type=int, default=720)
+    text = f"the most twins, or texts, of failures and of as many solved puzzles ({BUDGET})"
+    parser.option("budget", "COUNT", text, type=int)
     parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
     parser.option(
         "out", "DIR", "for answers; the same command continues (RUN/why or repair)", type=Path
@@ -452,26 +482,36 @@ def why(parser: Parser, words: Words) -> int:
     parser.option("write", "FILE", text, type=Path)
     parser.flag("force", "replace FILE if it exists")
     arguments, others = parser.parse_known_args(words)
-    from cogniload_gen.answers.choose_twins import make_repairs, make_twins, write_twins
-
     run, file, repair = arguments.run, arguments.write, arguments.repair
     if file and (others or arguments.out or arguments.shard or repair):
         raise ValueError("--write takes --budget, --seed and --force, and asks no model")
     if arguments.force and not file:
         raise ValueError("--force is for --write FILE")
-    twins = (make_repairs if repair else make_twins)(run, arguments.budget, arguments.seed)
+    if file and file.suffix not in (".jsonl", ".parquet"):
+        raise ValueError(f"--write FILE must end in .jsonl or .parquet, got {file}")
+    make = choose_twins.make_repairs if repair else choose_twins.make_twins
+    twins = make(run, arguments.budget or BUDGET, arguments.seed)
     if file:
-        write_twins(twins, file, force=arguments.force)
+        choose_twins.write_twins(twins, file, force=arguments.force)
         print(f"{_counted(len(twins.table), 'twin')} in {file}; for the report, score them by")
         score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
         print(shlex.join(map(str, score)))
         return 0
+    if arguments.budget is None and twins.failures < ENOUGH_FAILURES and not repair:
+        raise ValueError(
+            f"{run} has {twins.failures} failures, and a cause takes {ENOUGH_FAILURES}: ask more "
+            "puzzles, or longer ones, first; --budget COUNT asks the twins of these"
+        )
     from cogniload_analysis.report.compare_runs import explain_results
+    from cogniload_analysis.report.why import say_takes
     from lm_eval_tasks.ask_twins import ask_twins
     from lm_eval_tasks.words import read_model
 
     folder = run.parent if run.is_file() else run
     out = arguments.out or folder / ("repair" if repair else "why")
+    what = f"{_counted(len(twins.table), 'twin')} of {_counted(twins.failures, 'failure')}"
+    takes = say_takes(len(twins.table), twins.spent)
+    print(f"asking {what} and of solved puzzles{takes}", file=sys.stderr, flush=True)
     asked = ask_twins(twins, out, read_model(others, run), arguments.shard or "1/1")
     if asked.scores:
         report = f"cogniload report {folder} --out {folder / 'report'}"
@@ -608,7 +648,7 @@ def gate(parser: Parser, words: Words) -> int:
     text = f"{RESULTS}, a samples file, or logs of Inspect"
     parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help=text)
     text = "the loss in accuracy that is accepted, in percentage points, 0.1 to 20"
-    parser.option("margin", "POINTS", text, type=float, required=True)
+    parser.option("margin", "POINTS", text, type=float)
     parser.option("json", "FILE", "write the verdict, and the flips with both responses", type=Path)
     parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
     text = "for answers; the same command continues (gate)"
@@ -630,6 +670,11 @@ def gate(parser: Parser, words: Words) -> int:
     if new and (unused := [name for name, given in asking.items() if given is not None]):
         option = unused[0].replace("_", "-")
         raise ValueError(f"--{option} is for a gate that asks, without NEW: two runs are only read")
+    if arguments.margin is None:
+        raise ValueError(
+            "--margin is missing: the loss in accuracy that is accepted, in percentage points, "
+            "such as --margin 2"
+        )
     if base in new:
         raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
     if new:

@@ -96,7 +96,8 @@ class Knob:
             what = "at least one value and none twice"
             raise ValueError(f"{self.name} must hold {what}, got {brief(values)}")
         if not integer and max(kept) < 1:
-            log.warning("%s is a percentage: %g is less than 1 %%", self.name, max(kept))
+            less = f"{max(kept):g} is less than 1 % (did you mean {100 * max(kept):g}?)"
+            log.warning("%s is a percentage: %s", self.name, less)
         return tuple(kept)
 
     def check_one(self, value: Any) -> Any:
@@ -510,8 +511,12 @@ class Dataset:
         own = {knob.name for knob in benchmark.parameters} | {"split"}
         for name, value in chosen.items():
             if name not in own:
-                suite = f"the {benchmark.suite} suite"
-                raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
+                names = ", ".join(knob.name for knob in benchmark.parameters)
+                others = " or ".join(set(self.suites) - {benchmark.suite})
+                raise ValueError(
+                    f"{name} is not for the suite {benchmark.suite}, which takes {names}: "
+                    f"give suite {others}, got {name} {brief(value)}"
+                )
         return benchmark, chosen
 
     def puzzles(self, **parameters: Any) -> Source:

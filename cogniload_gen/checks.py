@@ -30,7 +30,8 @@ def check_integer(name: str, value: Any, *, low: int, high: int) -> int:
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return `value`, which must be one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
+        allowed = f"{name} must be one of {', '.join(choices)}"
+        raise ValueError(f"{allowed}, got {brief(value)}{did_you_mean(str(value), choices)}")
     return value
 
 
@@ -111,10 +112,21 @@ def check_known(names: Iterable[str], known: Sequence[str], of: str) -> None:
     """
     for name in names:
         if name not in known:
-            near = [other for other in known if other.lower() == name.lower()]
-            near = near or get_close_matches(name, known, n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise ValueError(f"{of} takes {', '.join(known)}; got {name!r:.99}{hint}")
+            got = f"{name!r:.99}{did_you_mean(name, known)}"
+            raise ValueError(f"{of} takes {', '.join(known)}; got {got}")
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the `known` name that is nearest, in words; "" if none is as near as `cutoff`.
+
+    Examples:
+        >>> did_you_mean("temprature", ["temperature", "top_p"])
+        ' (did you mean temperature?)'
+    """
+    known = list(known)
+    near = [other for other in known if other.lower() == name.lower()]
+    near = near or get_close_matches(name[:200], known, 1, cutoff)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def check_columns(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
@@ -27,7 +28,8 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.models.api_models import TemplateAPI
 from tqdm import tqdm
 
-from cogniload_gen.checks import check_path, check_shard
+from cogniload_gen.answers.sample import LIMITS
+from cogniload_gen.checks import check_path, check_shard, did_you_mean
 from cogniload_gen.files import naming
 from cogniload_gen.never_written import without_keys
 from lm_eval_tasks import server
@@ -44,6 +46,15 @@ log = logging.getLogger(__name__)
 
 DESIGN = "until", "budget", "N", "at", "d"
 """What a design is to find out; all but the first need it."""
+
+# Settings of decoding that servers and backends share, and how alike a misspelt one is.
+_DECODING = {
+    *("temperature", "top_p", "top_k", "min_p", "do_sample", "until", "stop", "seed", "stream"),
+    *("presence_penalty", "frequency_penalty", "repetition_penalty", "reasoning_effort", *LIMITS),
+    *("continue_final_message", "add_generation_prompt", "chat_template_kwargs", "extra_body"),
+    *("enable_thinking", "thinking_budget", "verbosity", "num_beams", "logprobs"),
+}
+_ALIKE = 0.85
 
 CAPS = "max_tokens_total", "price", "max_cost"
 
@@ -206,11 +217,14 @@ class Asking:
         self.model.run_seed = self.run.seed
         self.left, self.screen = 0, sys.stderr
         self.bar: tqdm[Any] | None = None
+        self._before = 0
 
     def __enter__(self) -> "Asking":
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
         self._locks.close()
 
     def _hold(self) -> None:
@@ -238,14 +252,22 @@ class Asking:
         self.run.about.pop("stopped", None)
         self.model.inner = self.model.inner or self._load_model()
         self.model.only_check, self.left = check, 0
+        shared, self._before = self.bar, int(self.bar.n) if self.bar is not None else 0
         try:
             run_lm_eval(self.model, self.config, self.loaded)
         finally:
-            if self.bar is not None:
+            if self.bar is not None and shared is None:
                 self.bar.close()
                 self.bar = None
         if self.left:
             self._stop_at_cap()
+
+    def show(self, found: str, done: int, total: int) -> None:
+        """Show what batch after batch has found so far, on one bar of all of them."""
+        if self.bar is None:
+            self.bar = progress(total, done, self.screen)
+        self.bar.n = done
+        self.bar.set_description_str(found)
 
     def _load_model(self) -> LM:
         """Return the model, in lm-eval's backend; run.json is written with what is known of it.
@@ -254,6 +276,7 @@ class Asking:
         """
         config = self.config
         _warn_of_thinking(config)
+        refuse_misspelt(config)
         server.check_arguments(config)
         for name in ("pretrained", "tokenizer", "peft"):
             check_path(name, config.model_args.get(name))
@@ -285,13 +308,11 @@ class Asking:
     def _watch(self, done: int, total: int) -> None:
         """Show how far the run is; CapReached where a cap ends it."""
         if self.bar is None:  # before anything is asked
-            seconds = 0.1 if self.screen.isatty() else 30  # a line that moves, or one now and then
-            pace = partial(tqdm, unit=" puzzles", smoothing=0, mininterval=seconds)
-            self.bar = pace(total=total, initial=done, file=self.screen)
-        if self.answers.scored:
+            self.bar = progress(total, done, self.screen)
+        if self.answers.scored and not self.bar.desc:
             accuracy = self.answers.correct / self.answers.scored
             self.bar.set_postfix_str(f"acc {accuracy:.1%}", refresh=False)
-        self.bar.update(done - self.bar.n)
+        self.bar.update(self._before + done - self.bar.n)
         self.left = total - done
         if self.left and not isinstance(self.model.inner, TemplateAPI):  # which stops by itself
             self._stop_at_cap()
@@ -304,6 +325,33 @@ class Asking:
             self.run.about["stopped"] = reached
             self.run.write(self.folder)
             raise CapReached(reached)
+
+
+def progress(total: int, done: int, screen: Any) -> "tqdm[Any]":
+    """Return a bar of answers on a screen."""
+    seconds = 0.1 if screen.isatty() else 30  # a line that moves, or one now and then
+    pace = partial(tqdm, unit=" answers", smoothing=0, mininterval=seconds)
+    return pace(total=total, initial=done, file=screen)
+
+
+def refuse_misspelt(config: EvaluatorConfig) -> None:
+    """Raise ValueError for a setting that a backend needs, and for one that is nearly a known one.
+
+    Servers take many more settings, so what is like no known one is sent.
+    """
+    makers = [kind.__init__ for kind in get_model(config.model).__mro__ if kind is not object]
+    taken = [parameter for maker in makers for parameter in signature(maker).parameters.values()]
+    known = {"model_args": {each.name for each in taken}, "gen_kwargs": _DECODING}
+    for where, names in known.items():
+        for name in (getattr(config, where) or {}).keys() - names:
+            if near := did_you_mean(name, names, _ALIKE):
+                raise ValueError(f"--{where} has no {name}{near}")
+    first = [*signature(makers[0]).parameters.values()][1:]
+    needed = [each.name for each in first if each.kind is each.POSITIONAL_OR_KEYWORD]
+    usual = {each.name for each in first if each.default is not each.empty}
+    if lacking := [name for name in needed if name not in {*config.model_args, *usual}]:
+        got = ", ".join(config.model_args) or "none"
+        raise ValueError(f"--model {config.model} needs {lacking[0]} in --model_args, got {got}")
 
 
 def _warn_of_thinking(config: EvaluatorConfig) -> None:

@@ -38,6 +38,7 @@ class Results:
         scores: lm-eval's metrics by task; empty until all is answered.
         stopped: Which cap has stopped it; "" if none has.
         lines: What there is to say of it.
+        tables: lm-eval's tables of the scores.
         lost: What of that is about puzzles without an answer.
         next: The command that usually follows.
     """
@@ -46,6 +47,7 @@ class Results:
     scores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     stopped: str = ""
     lines: Sequence[str] = ()
+    tables: Sequence[str] = ()
     lost: Sequence[str] = ()
     next: str = ""
 
@@ -143,6 +145,11 @@ def score(
         facts, lost = _leave_out(unanswered, done, config, loaded, answers, partly=partly)
         results = run_lm_eval(model, config, loaded, tracker)
     end = f"{done.began:%Y-%m-%dT%H-%M-%S.%f}"
+    if done.what["until"]:  # its own answers chose the puzzles
+        results["results"] = {
+            task: {name: score for name, score in row.items() if not name.startswith("acc")}
+            for task, row in results["results"].items()
+        }
     names = asdict(tracker.general_config_tracker)
     if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
         names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
@@ -165,9 +172,10 @@ def score(
     results |= names | done.about
     text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
     _write(folder / f"results_{end}.json", [text])
-    lines = [*_make_tables(results), f"results  {folder / f'results_{end}.json'}", *lost]
+    lines = [f"results  {folder / f'results_{end}.json'}", *lost]
     report = f"cogniload report {out} --out {out / 'report'}"
-    return Results(out, results["results"], lines=lines, lost=lost, next=report)
+    tables = [*_make_tables(results)]
+    return Results(out, results["results"], lines=lines, tables=tables, lost=lost, next=report)
 
 
 def _leave_out(

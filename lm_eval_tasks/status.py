@@ -1,11 +1,17 @@
 """What `cogniload eval` says beside its results: each warning once, and how far a run is."""
 
 import logging
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from datasets import (
+    are_progress_bars_disabled,
+    disable_progress_bars,
+    enable_progress_bars,
+)
 from statsmodels.stats.proportion import proportion_confint
 from tqdm import tqdm
 
@@ -15,8 +21,9 @@ from lm_eval_tasks.answers_file import Answers
 from lm_eval_tasks.resume import Run
 from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
 
-# lm-eval says it of every task like ours that is given none.
-_ADVICE = "Custom kwargs can be passed to `--metadata`"
+# What lm-eval says of every run like ours, and why a number is missing, which the results say.
+_ADVICE = re.compile(r"Custom kwargs can be passed to `--metadata`|specified through cli")
+_OF_NUMBERS = "lm_eval_tasks.cogniload.task", "lm_eval_tasks.factor.task"
 
 
 class _Once(logging.Handler):
@@ -29,24 +36,31 @@ class _Once(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         message = one_line(record.getMessage())
-        if message not in self._seen and _ADVICE not in message:
+        said = message in self._seen or record.name in _OF_NUMBERS or _ADVICE.search(message)
+        if not said:
             self._seen.add(message)
             tqdm.write(f"{record.levelname.lower()}: {message}", file=self._stream)
 
 
 @contextmanager
 def each_warning_once() -> Iterator[None]:
-    """Have libraries and tasks warn once, also while standard error is elsewhere."""
+    """Have libraries and tasks warn once, also while standard error is elsewhere.
+
+    No bar but that of the answers is shown.
+    """
     root = logging.getLogger()
     if any(isinstance(each, _Once) for each in root.handlers):
         yield
         return
-    handler = _Once()
+    handler, hidden = _Once(), are_progress_bars_disabled()
     root.addHandler(handler)
+    disable_progress_bars()
     try:
         yield
     finally:
         root.removeHandler(handler)
+        if not hidden:
+            enable_progress_bars()
 
 
 def print_status(folders: Sequence[Path], price: str | None, include_path: str | None) -> None:

@@ -4,7 +4,6 @@ The design depends on the answers alone, and takes them from the disk. So a run 
 kill, and a merge, know the same design.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from reprlib import repr as brief
 from typing import Any
@@ -111,10 +110,10 @@ class Search(AdaptiveTask):
         checked = False
         asking.answers.lost.clear()  # they are asked again
         while not self.catch_up(asking.answers):
-            print(self.design.line, file=sys.stderr, flush=True)
             if not checked:  # the design's longest puzzles, before the first one is asked
                 asking.ask(check=True)
                 checked = True
+            asking.show(self.design.line, len(self.design.told), self.design.budget)
             self._hand_over(self.design.ask(), asking.tasks)
             asking.ask()
         self.read_all(asking.answers, asking.tasks)

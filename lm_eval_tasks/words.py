@@ -4,12 +4,12 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
+from cogniload_gen.checks import did_you_mean
 from cogniload_gen.files import naming
 from lm_eval_tasks.evaluation import CAPS, DESIGN, Evaluation
 from lm_eval_tasks.lm_eval_private import parse_words
@@ -90,7 +90,9 @@ def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
         held = _given(EvaluatorConfig.load_yaml_config(file)) if file else {}
     known = {*OURS, *IMPLIED, *REFUSED, *(each.name for each in fields(Evaluation))}
     if unknown := sorted(map(str, held.keys() - known)):
-        raise ValueError(f"{file}: there is no setting {unknown[0]!r}")
+        near = did_you_mean(unknown[0], [*OURS, *(each.name for each in fields(Evaluation))])
+        where = "the model's own are in model_args, those of decoding in gen_kwargs"
+        raise ValueError(f"{file}: there is no setting {unknown[0]!r}{near or f': {where}'}")
     settings = held | settings
     for name in ("model_args", "gen_kwargs", "metadata"):
         if isinstance(given := settings.get(name), str):
@@ -109,5 +111,5 @@ def _refuse_words(parser: ArgumentParser, message: str) -> NoReturn:
     """Raise ValueError with the message of a parser, and the option that is nearest."""
     names = [*re.findall(r"--\w+", parser.format_help()), *(f"--{name}" for name in OURS)]
     word = message.removeprefix("unrecognized arguments: ").split()[0]
-    near = get_close_matches(word, names, 1, 0.75)
-    raise ValueError(f"there is no {word}: did you mean {near[0]}?" if near else message)
+    near = did_you_mean(word, names, 0.75)
+    raise ValueError(f"there is no {word}{near}" if near else message)

@@ -73,8 +73,11 @@ class Analysis(ABC):
         return ", ".join(load.say(getattr(row, load.name)) for load in self.loads)
 
     @abstractmethod
-    def report(self, frame: pd.DataFrame) -> Findings:
-        """Return what the report shows of a frame, whose models have the names of `label`."""
+    def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
+        """Return what the report shows of a frame, whose models have the names of `label`.
+
+        `causes` are those of the failures, of the models that have twins.
+        """
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, as the report has it."""

@@ -7,8 +7,9 @@ again goes on with the same ones.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from math import inf
+from math import inf, nan
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -21,6 +22,12 @@ from cogniload_gen.files import naming
 from cogniload_gen.tables import table_writer
 from cogniload_gen.tokens import estimate
 
+BUDGET = 720
+"""The most twins, or texts, that are asked unless more are wanted."""
+
+ENOUGH_FAILURES = 60
+"""Fewest failures with twins that name a cause (studies/twin_causes.py)."""
+
 # Texts of a failure and of a right response together, sampled and greedy, and those that greedy
 # decoding would only repeat; how many responses are read for one; and the share of the budget that
 # a puzzle and a cut text may have.
@@ -30,7 +37,9 @@ _SAMPLED, _GREEDY, _REPEATED, _LOOK, _ROOM = 7, 4, (KEPT, REDRAWN), 4, 0.7
 class Twins(NamedTuple):
     """Twins of chosen puzzles: the table, its benchmark, the run's task and the tokens of each.
 
-    `scored` is where a report finds the scores of responses to them, as a part of the run.
+    `scored` is where a report finds the scores of responses to them, as a part of the run;
+    `failures` are those that have twins, or repairs, and `spent` what the run's own puzzles took in
+    the mean, in tokens of a prompt and of its response, NaN where that is not known.
     """
 
     table: pa.Table
@@ -38,6 +47,8 @@ class Twins(NamedTuple):
     task: str
     context_budget: int | None
     scored: Path
+    failures: int
+    spent: tuple[float, float]
 
 
 class _Tried(NamedTuple):
@@ -51,6 +62,7 @@ class _Tried(NamedTuple):
     solved: bool
     step: int | None
     greedy: bool
+    tokens: tuple[int | None, int | None]
 
     @property
     def kind(self) -> tuple[Path, str]:
@@ -86,7 +98,7 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     count = max(1, budget // (2 * each))
     chosen = {*failed[: max(count, budget // each - len(solved))], *solved[:count]}
     rows = [row for id, puzzle in tried.items() if id in chosen for row in puzzle.twins()]
-    return _twins_of(tried, rows[:budget])
+    return _twins_of(tried, rows[:budget], len({*failed} & chosen))
 
 
 def make_repairs(run: Path, budget: int, seed: int) -> Twins:
@@ -122,7 +134,8 @@ def make_repairs(run: Path, budget: int, seed: int) -> Twins:
         {**doc, "id": f"{doc['id']}~{cut.change}={cut.statement}", PREFIX: cut.text}
         for doc, cut in cuts
     ]
-    return _twins_of(tried, rows, pa.field(PREFIX, pa.string()))
+    failures = sum(not tried[id].solved for id in {doc["id"] for doc, _ in cuts})
+    return _twins_of(tried, rows, failures, pa.field(PREFIX, pa.string()))
 
 
 def _read_texts(
@@ -153,7 +166,8 @@ def _read_run(run: Path) -> dict[str, _Tried]:
             with naming(where):
                 doc = sample.doc | {"puzzle": hash(sample.doc["puzzle"])}
                 step, greedy = sample.steps.get("first_error"), sample.is_greedy(results)
-                puzzle = _Tried(file, doc, sample.is_solved, step, greedy)
+                tokens = sample.prompt_tokens, sample.response_tokens
+                puzzle = _Tried(file, doc, sample.is_solved, step, greedy, tokens)
             if not sample.is_twin:
                 tried.setdefault(str(doc["id"]), puzzle)
                 kinds.add(puzzle.kind)
@@ -165,13 +179,18 @@ def _read_run(run: Path) -> dict[str, _Tried]:
     return tried
 
 
-def _twins_of(tried: Mapping[str, _Tried], rows: Sequence[Row], *further: pa.Field) -> Twins:
+def _twins_of(
+    tried: Mapping[str, _Tried], rows: Sequence[Row], failures: int, *further: pa.Field
+) -> Twins:
     last = max(tried.values(), key=lambda puzzle: puzzle.file)
     benchmark = benchmarks.of(last.doc)
     schema = pa.schema([*benchmark.puzzles().schema, *further])
     scored = last.file.with_name(f"{last.file.name.partition('.jsonl')[0]}-1.jsonl")
     budget = last.doc.get("context_budget")
-    return Twins(pa.Table.from_pylist([*rows], schema), benchmark, last.kind[1], budget, scored)
+    tokens = zip(*(puzzle.tokens for puzzle in tried.values()), strict=True)
+    spent = [nan if None in of else fmean(of) for of in map(list, tokens)]
+    table = pa.Table.from_pylist([*rows], schema)
+    return Twins(table, benchmark, last.kind[1], budget, scored, failures, (spent[0], spent[1]))
 
 
 def _spread(tried: Mapping[str, _Tried], seed: int, *, solved: bool) -> list[str]:

@@ -66,6 +66,11 @@ def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:
     first, seen, doubled = None, set(), 0
     of_first, others = set(), set()
     for where, offset, line in read_objects(file):
+        if "doc" not in line:
+            raise ValueError(
+                f"{where} is no sample of lm-eval: give the folder of a run, its samples_*.jsonl, "
+                "or --dataset with a table of responses"
+            )
         sample = Sample.from_lm_eval(line)
         first = first or [sample.filter]
         if line.get("filter", first[0]) != first[0]:

@@ -5,7 +5,6 @@ number of them. So a command that is started again finds the same verdict, and a
 on.
 """
 
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -51,9 +50,14 @@ def run_gate(
     `models` says for "base" and for "new" whom to ask and how. At most `budget` puzzles are asked,
     and none that is answered in `out`; with `anew`, the new model's answers there are put aside. A
     cap that ends it is named by the verdict; CapReached where it does so before the first look.
-    ValueError for what can't be evaluated, for a run whose fit doesn't say which puzzles, and for
-    an `out` with other puzzles.
+    ValueError for a new model that is the base, for what can't be evaluated, for a run whose fit
+    doesn't say which puzzles, and for an `out` with other puzzles.
     """
+    if models["base"] == models["new"] and not anew:
+        raise ValueError(
+            f"the new model is that of {run}: say what is new, such as --model_args or --config, "
+            "or give a second run; --anew asks the same one again"
+        )
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
     ids = _write_puzzles(frame, out / PUZZLES, budget, seed)
@@ -68,6 +72,9 @@ def run_gate(
             model = replace(models[side], tasks=[TASK], metadata=about)
             begun = Asking(model, out / side, anew=anew and side == SIDES[1])
             asking.append(stack.enter_context(begun))
+        base, new = asking
+        base.show("difference", 0, 2 * budget)
+        new.bar = base.bar
         try:
             for start in range(0, budget, _BATCH):
                 keys = [Key(TASK, id, 0, 0) for id in ids[start : start + _BATCH]]
@@ -80,7 +87,7 @@ def run_gate(
                     said = (answer[part] for part in ("acc", "answer") for answer in answers)
                     rows.append([key.document, *said])
                 found = gate([row[1:3] for row in rows], margin)
-                print(f"{len(rows):,} puzzles: {found.lines[1]}", file=sys.stderr, flush=True)
+                base.show(found.lines[1].partition(" (")[0], 2 * len(rows), 2 * budget)
                 if found.is_decided:
                     break
         except CapReached as reached:

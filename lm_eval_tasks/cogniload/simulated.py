@@ -24,7 +24,13 @@ class SimulatedModel(LM):
     needle; where d = 1, it ends in a wrong value. What is drawn depends on the puzzle's text alone.
     """
 
-    def __init__(self, half_at: float, **_settings: Any) -> None:
+    def __init__(
+        self,
+        half_at: float,
+        batch_size: object = None,
+        max_batch_size: object = None,
+        device: object = None,
+    ) -> None:
         super().__init__()
         self.half_at = half_at
 

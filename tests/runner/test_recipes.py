@@ -63,7 +63,7 @@ def test_the_example_is_an_earlier_turn_and_the_response_is_begun(server, tmp_pa
     code, out, err = command(
         *("eval", "--include_path", TASKS, "--tasks", "cogniload_worked", "--limit", "3"),
         *("--model", "local-chat-completions", "--model_args", model_args(server)),
-        *("--apply_chat_template", "--output_path", tmp_path),
+        *("--apply_chat_template", "--output_path", tmp_path, "--verbose"),
     )
     assert code == 0, err
     assert len(server.requests) == 3

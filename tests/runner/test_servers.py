@@ -142,7 +142,7 @@ def test_four_endings_and_two_scores(server, tmp_path):
         return {"choices": [choice], "usage": TOKENS}
 
     server.instead = ended
-    code, out, err = command(*arguments(server, tmp_path))
+    code, out, err = command(*arguments(server, tmp_path, "--verbose"))
     assert (code, "acc 50.0%" in err) == (0, True)
     results, samples = read(tmp_path)
     assert {sample["doc"]["puzzle"]: sample["ending"] for sample in samples} == seen

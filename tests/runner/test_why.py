@@ -162,7 +162,7 @@ def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run, server, nam
     assert model.apply_chat_template == model.system_instruction == evil
     begun["free"]["model_args"][name] = value
     file.write_text(json.dumps(begun), "utf-8")
-    code, _, err = command("why", run)
+    code, _, err = command("why", run, "--budget", "60")
     assert (code, says in err) == (2, True)
     assert not server.requests
 
@@ -173,5 +173,6 @@ def test_a_task_that_is_a_file_is_not_run(run, server, monkeypatch):
     monkeypatch.chdir(run)
     (run / "evil.yaml").write_text("task: evil\ncustom_dataset: !function evil.f\n", "utf-8")
     (run / "evil.py").write_text("raise SystemExit", "utf-8")
-    assert re.search(r"'evil\.yaml' is a file of the run's own", command("why", run)[2])
+    said = command("why", run, "--budget", "60")[2]
+    assert re.search(r"'evil\.yaml' is a file of the run's own", said)
     assert not server.requests

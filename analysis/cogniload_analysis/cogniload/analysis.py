@@ -1,5 +1,7 @@
 """CogniLoad's analysis: its samples, its loads, and its part of the report."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 from tqdm import tqdm
 
@@ -44,7 +46,7 @@ class _CogniLoadAnalysis(Analysis):
     growth = ("N", "d")
     facts = (READING, ANSWER, *design.FACTS, NEEDLES)
 
-    def report(self, frame: pd.DataFrame) -> Findings:
+    def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
         """Return what the report shows; every model is fitted once, and the sections show it."""
         models, runs = fit_models(frame)
         names = {model: name_file(number, model) for number, model in enumerate(models, start=1)}
@@ -61,7 +63,7 @@ class _CogniLoadAnalysis(Analysis):
         figures = draw_paper(frame[frame["model"].isin(curved)]) if legible else []
         breaking, first_errors = breaks_section(frame, names, drawn=not many)
         curves = {model: draw_run(f"adaptive_{names[model]}", run) for model, run in runs.items()}
-        shown, verdicts = show_models(models, ranking, first_errors, fits | curves)
+        shown, verdicts = show_models(models, ranking, causes, first_errors, fits | curves)
         sections = [
             *accuracy_sections(frame, link="Accuracy" if curved else ""),
             breaking,

@@ -203,16 +203,18 @@ _FORMATS: tb.Formats = {
 def show_models(
     models: Mapping[str, Fitted],
     ranking: pd.DataFrame,
+    causes: Mapping[str, str],
     first_errors: Mapping[str, str],
     figures: Mapping[str, Figure],
 ) -> tuple[tb.Table, list[Verdict]]:
     """Return what the first screen shows: all models in a table, and each in words.
 
-    `ranking` is as for `overview_table`; `first_errors` says the commonest one of each model, and
-    `figures` are their fits, as far as these are known.
+    `ranking` is as for `overview_table`; `causes` are those of their failures, `first_errors` says
+    the commonest one of each model, and `figures` are their fits, as far as these are known.
     """
     effects = tell_together({model: fitted.effects for model, fitted in models.items()})
     overview = overview_table(models, ranking, effects)
+    overview["cause"] = [causes.get(model, "not asked") for model in overview["model"]]
     breaks = {model: sentences.say_breaks(mine) for model, mine in effects.items()}
     verdicts = [
         _describe_verdict(
@@ -226,6 +228,7 @@ def show_models(
     if len(overview) > 1 and overview["loads"].nunique() == 1:
         hidden |= {"At"}
         at = f" at {overview['loads'].iloc[0]}"
+    hidden |= {"Fails by"} if not causes else set()
     hidden |= {"Acc, uncut [%]", "Overflow [%]"} if not cut else set()
     hidden |= {"Acc, bounds [%]", "ECL50, bounds"} if not bounded else set()
     table = tb.table("overview", overview, _FORMATS, at=at)

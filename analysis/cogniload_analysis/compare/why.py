@@ -17,6 +17,7 @@ from cogniload_analysis.compare.paired import SIGNIFICANT, adjust, compare_solve
 from cogniload_analysis.samples.copies import is_repeated, say_repeats
 from cogniload_analysis.stats import wilson_interval
 from cogniload_analysis.words import WORDS, say
+from cogniload_gen.answers.choose_twins import ENOUGH_FAILURES
 from cogniload_gen.grid import ORIGINAL, change_of
 
 _AGAIN, _ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
@@ -30,9 +31,6 @@ _NUMBERED = ("hay=0", "context=0")
 
 # Changes whose success is none of the puzzle's: they are about another answer.
 _NO_CURE = ("until", _ONLY, "question=state")
-
-# Fewest failures with twins that name a cause (studies/twin_causes.py).
-_ENOUGH_FAILURES = 60
 
 # A cause that may have this share of the slips is not excluded beside those that are named.
 _NOT_EXCLUDED = 1 / 3
@@ -98,8 +96,8 @@ class Why:
 
     def _say_causes(self, by_change: Mapping[str, Mapping[Any, Any]]) -> str:
         """Say the causes with their intervals, or why there is none."""
-        if self.failures < _ENOUGH_FAILURES:
-            return say("few_failures", failures=self.failures, of=_ENOUGH_FAILURES)
+        if self.failures < ENOUGH_FAILURES:
+            return say("few_failures", failures=self.failures, of=ENOUGH_FAILURES)
         if not self.causes and self.misfit:
             change, failed, seen, expected = self.misfit
             shares = {"seen": 100 * seen, "expected": 100 * expected}
@@ -190,7 +188,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     trials = count_trials(frame)
     fitted, shares, misfit = explain_trials(trials) if trials else (None, None, None)
     why = Why(effects, _name_causes(effects, results, fitted), cures, shares, repeats, misfit)
-    return why if why.failures >= _ENOUGH_FAILURES else replace(why, causes=())
+    return why if why.failures >= ENOUGH_FAILURES else replace(why, causes=())
 
 
 def _drop_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:

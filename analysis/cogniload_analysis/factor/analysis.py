@@ -1,5 +1,6 @@
 """FACTOR's analysis: its samples in one frame, its loads, and its part of the report."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -91,7 +92,7 @@ class _FactorAnalysis(Analysis):
         """Return the load of a row of the frame, as `itertuples` has it, in words."""
         return f"{row.suite}, N = {row.N}, context {row.context:,} tokens, noise {row.noise}"
 
-    def report(self, frame: pd.DataFrame) -> Findings:
+    def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
         """Return what the report shows; each condition is fitted once, and the sections show it."""
         curves, lines = decays.fit_decays(frame), decays.fit_decays(frame, "least squares")
         fits = decays.decay_table(curves, lines)

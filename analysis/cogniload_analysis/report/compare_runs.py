@@ -76,9 +76,11 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
             files[f"{table.name}.csv"] = to_csv(table.data)
     if not texts:
         searched = ", ".join(str(path) for _, path in label_paths(results))
+        found = "one" if len(read) < 2 else f"one each of {' and '.join(read)}"
+        apart = "" if len(read) > 1 else "tell runs of one model apart by LABEL=DIR; "
         raise ValueError(
-            f"need at least two runs of one benchmark, found one in {searched}: tell runs of one "
-            "model apart by LABEL=DIR; twins of puzzles don't count"
+            f"need at least two runs of one benchmark, found {found} in {searched}: {apart}twins "
+            "of puzzles don't count"
         )
     if out is not None:
         write_files(out, files, force=force)

@@ -90,9 +90,10 @@ def build_part(
         run = Section("What was run", [shown], "what-was-run", folded=True)
         sections = [*repair_sections(everything, analysis), run]
         return Part(analysis, _describe_runs(runs, runs), verdicts, sections)
-    findings = analysis.report(frame)
-    endings = tb.table("endings", ending_table(frame), prefix=analysis.prefix)
     explained = explain_models(everything)
+    causes = {name: ", ".join(why.causes) or "open" for name, (_, why) in explained.items()}
+    findings = analysis.report(frame, causes)
+    endings = tb.table("endings", ending_table(frame), prefix=analysis.prefix)
     repeats = frame.groupby("model", observed=True)["repeats"].unique().explode()
     said = [*say_runs(once), *(f"{model}: {it}." for model, it in repeats.items() if it)]
     sections = [
@@ -113,7 +114,7 @@ def build_part(
     return Part(
         analysis=analysis,
         header=_describe_runs(runs, once),
-        verdicts=add_causes(findings.verdicts, explained),
+        verdicts=add_causes(findings.verdicts, explained, frame, price),
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed, *left_out],

@@ -1,10 +1,13 @@
 """Why each model fails, as the report shows it: verdict, figure, and a twin that was solved."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from textwrap import fill
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
@@ -17,7 +20,8 @@ from cogniload_analysis.display.page import Content, Section, Verdict, name_file
 from cogniload_analysis.display.sentences import UNBROKEN
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
-from cogniload_analysis.words import WORDS
+from cogniload_analysis.words import WORDS, say
+from cogniload_gen.answers.choose_twins import BUDGET, ENOUGH_FAILURES
 from cogniload_gen.grid import ORIGINAL
 
 CHANGES = WORDS["changes"]
@@ -75,17 +79,64 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     return [Section(heading, content, "repairs", link="Repairs")] if content else []
 
 
-def add_causes(verdicts: Sequence[Verdict], explained: _Explained) -> list[Verdict]:
-    """Return the verdicts of the first screen with what twins say, a cause before the loads."""
+def add_causes(
+    verdicts: Sequence[Verdict],
+    explained: _Explained,
+    frame: pd.DataFrame,
+    price: tuple[float, float] | None,
+) -> list[Verdict]:
+    """Return the verdicts of the first screen with what twins say, a cause before the loads.
+
+    Without twins, a verdict ends with how to find the cause, and what that takes.
+    """
+    names = frame["model"].astype(str)
+    if "suite" in frame:
+        names += ", " + frame["suite"].astype(str) + " suite"
     told = []
     for verdict in verdicts:
-        said = [verdict.breaks]
+        said, hint = [verdict.breaks], ""
         if verdict.name in explained:
             _, why = explained[verdict.name]
             kept = "" if why.causes and verdict.breaks == UNBROKEN else verdict.breaks
             said = [why.verdict[0], kept] if why.causes else [kept, why.verdict[0]]
-        told.append(replace(verdict, breaks=" ".join(filter(None, said))))
+        elif (names == verdict.name).any():
+            hint = say_next(frame[names == verdict.name], price)
+        sentences = [*verdict.sentences, *filter(None, [hint])]
+        breaks = " ".join(filter(None, said))
+        told.append(replace(verdict, breaks=breaks, sentences=sentences))
     return told
+
+
+def say_next(rows: pd.DataFrame, price: tuple[float, float] | None) -> str:
+    """Say how the cause of a model's failures is found, and what that takes; "" where it can't be.
+
+    `rows` are its responses, without twins, and `price` is as for `write_report`.
+    """
+    file = Path(str(rows["file"].iloc[-1]))
+    failures = rows.loc[~rows["correct"].astype(bool), "id"].nunique()
+    if not failures or ".jsonl" not in file.suffixes:
+        return ""
+    if failures < ENOUGH_FAILURES:
+        return say("why_few", failures=failures, of=ENOUGH_FAILURES)
+    run = file.parents[1]
+    asked = shlex.quote(str(run)) if (run / "state" / "run.json").exists() else ""
+    command = f"cogniload why {asked or f'{shlex.quote(str(file))} --model ...'}"
+    spent = rows[["spent_prompt_tokens", "spent_response_tokens"]].mean(skipna=False).tolist()
+    return say("why_next", command=command, takes=say_takes(BUDGET, spent, price))
+
+
+def say_takes(count: int, spent: Sequence[float], price: tuple[float, float] | None = None) -> str:
+    """Say what a number of puzzles takes, at tokens of a prompt and of its response; "" if unknown.
+
+    >>> say_takes(720, (400, 3000), (1, 5))
+    ' (at most some 0.3 M tokens of prompts and 2.2 M of responses, at a cost of 11.09)'
+    """
+    asked = count * np.array(spent) / 1e6
+    if np.isnan(asked).any():
+        return ""
+    cost = f", at a cost of {asked @ price:,.2f}" if price else ""
+    prompts, responses = (f"{millions:,.2g} M" for millions in asked)
+    return f" (at most some {prompts} tokens of prompts and {responses} of responses{cost})"
 
 
 def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:

@@ -62,10 +62,22 @@ def write_report(
     write_files(page.parent, made, force=force)
     for name in set(earlier) - set(made):
         (page.parent / name).unlink(missing_ok=True)
-    for part in parts:
-        for line in summarise(part.verdicts):
-            say(line)
+    for line in _say_verdicts(parts):
+        say(line)
     return page
+
+
+def say_results(paths: Paths) -> list[str]:
+    """Return the lines of the verdict that a report on results has, without writing one.
+
+    Raises ValueError and FileNotFoundError as `read_benchmarks`.
+    """
+    among = analyses.ANALYSES
+    return _say_verdicts(build_parts(read_benchmarks(paths, among), among))
+
+
+def _say_verdicts(parts: Sequence[Part]) -> list[str]:
+    return [line for part in parts for line in summarise(part.verdicts)]
 
 
 def summarise(verdicts: Sequence[Verdict]) -> list[str]:

@@ -254,6 +254,11 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
     ]
     own = [run.own for run in runs]
     puzzles = [_describe_puzzles(frame, analysis.loads) for frame in frames]
+    ids = [{*frame["id"].astype(str)} for frame in frames]
+    for place in (place for place, about in enumerate(puzzles) if not about):
+        bases = {id.partition("~")[0] for id in ids[place]}
+        of = (about for about, own in zip(puzzles, ids, strict=True) if bases <= own)
+        puzzles[place] = next(of, {})
     said: list[tuple[str, ...]] = [(run.base,) for run in runs]
     for about, tasks in ((settings, False), (own, True), (puzzles, True)):
         rows = [(run.task * tasks, text) for run, text in zip(runs, said, strict=True)]
