@@ -334,12 +334,12 @@ def plan(parser: Parser, words: Words) -> None:
 
     text = "difference in accuracy to tell, such as 0.05"
     parser.option("detect", "SHARE", text, type=float)
-    text = "published model that the better one is like, such as Qwen3-8B"
+    text = "published model that the better one is like, such as Qwen3-8B, or a run's results"
     parser.option("like", "MODEL", text)
     text = "instead of both: the puzzles that ECL50 takes at a slope, in logits a unit of log10 N"
     parser.option("slope", "LOGITS", text, type=float)
-    text = "tokens of a response, in the mean (5000)"
-    parser.option("response-tokens", "TOKENS", text, type=float, default=5000)
+    text = "tokens of a response, in the mean (5000, or the run's own)"
+    parser.option("response-tokens", "TOKENS", text, type=float)
     text = "tokens of response a second and GPU (2000)"
     parser.option("throughput", "TOKENS", text, type=float, default=2000)
     parser.option("price", "IN,OUT", PRICE)
@@ -371,7 +371,7 @@ def evaluate(parser: Parser, words: Words) -> int:
         "... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]",
         "... [--verbose]",
         "--merge DIR ... [--output_path DIR] [--include_path DIR]",
-        "--status DIR ... [--include_path DIR] [--price IN,OUT]",
+        "--status DIR ... [--include_path DIR] [--price IN,OUT] [--json]",
     )
     parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
     parser.option(
@@ -400,28 +400,16 @@ def evaluate(parser: Parser, words: Words) -> int:
     parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
+    parser.flag("json", "print the status as JSON")
     arguments, others = parser.parse_known_args(words)
     from lm_eval_tasks.status import each_warning_once
-    from lm_eval_tasks.words import OURS, read_command
+    from lm_eval_tasks.words import read_command
 
-    if arguments.status or arguments.merge:
-        takes = {"price"} if arguments.status else {"output_path", "verbose"}
-        ours = {*OURS, "sweep", "verbose"} - takes
-        unused = [f"--{name}" for name in sorted(ours) if getattr(arguments, name)]
-        if given := " ".join([*unused, *others]):
-            what = "--merge takes folders, --output_path, --include_path and --verbose, --status "
-            raise ValueError(f"{what}folders, --price and --include_path, got {given}")
+    if arguments.json and not arguments.status:
+        raise ValueError("--json is for --status DIR")
     with each_warning_once():
-        if arguments.status:
-            from lm_eval_tasks.status import print_status
-
-            print_status(arguments.status, arguments.price, arguments.include_path)
-            return 0
-        if arguments.merge:
-            from lm_eval_tasks.runner import merge
-
-            merged = arguments.merge, arguments.output_path, arguments.include_path
-            return _say_scores(merge(*merged), verbose=arguments.verbose)
+        if arguments.status or arguments.merge:
+            return _read_folders(arguments, others)
         evaluation, how = read_command(arguments, others)
         if arguments.sweep:
             from lm_eval_tasks.sweep import sweep
@@ -430,6 +418,28 @@ def evaluate(parser: Parser, words: Words) -> int:
             return max(_say_scores(each, verbose=arguments.verbose) for each in levels)
         done = evaluation.run(**how)
         return _say_scores(done, verbose=arguments.verbose, chosen=bool(evaluation.until))
+
+
+def _read_folders(arguments: Namespace, others: Words) -> int:
+    """Do what --status and --merge say, which ask no model; return the exit code."""
+    from lm_eval_tasks.words import OURS
+
+    takes = {"price"} if arguments.status else {"output_path", "verbose"}
+    ours = {*OURS, "sweep", "verbose"} - takes
+    unused = [f"--{name}" for name in sorted(ours) if getattr(arguments, name)]
+    if given := " ".join([*unused, *others]):
+        what = "--merge takes folders, --output_path, --include_path and --verbose, --status "
+        raise ValueError(f"{what}folders, --price, --include_path and --json, got {given}")
+    if arguments.status:
+        from lm_eval_tasks.status import print_status
+
+        which = arguments.status, arguments.price, arguments.include_path
+        print_status(*which, as_json=arguments.json)
+        return 0
+    from lm_eval_tasks.runner import merge
+
+    merged = arguments.merge, arguments.output_path, arguments.include_path
+    return _say_scores(merge(*merged), verbose=arguments.verbose)
 
 
 def _say_scores(results: "Results", *, verbose: bool, chosen: bool = False) -> int:
@@ -678,7 +688,7 @@ def gate(parser: Parser, words: Words) -> int:
     if base in new:
         raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
     if new:
-        found, flips = gate_runs.gate_results(base, new, arguments.margin)
+        judged = gate_runs.gate_results(base, new, arguments.margin)
     else:
         from cogniload_analysis.compare.gate import CAPPED
         from lm_eval_tasks.cogniload.running_gate import run_gate
@@ -691,13 +701,13 @@ def gate(parser: Parser, words: Words) -> int:
         budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
         try:
             which = (models, budget, seed)
-            found, flips = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
+            judged = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
         except CapReached as reached:
             print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
             return CAPPED
-    gate_runs.write_verdict(arguments.json, arguments.junit, found, flips)
-    print("\n".join(found.lines))
-    return found.exit_code
+    gate_runs.write_verdict(arguments.json, arguments.junit, judged)
+    print("\n".join(judged.gate.lines))
+    return judged.gate.exit_code
 
 
 # --- share ----------------------------------------------------------------------------------------

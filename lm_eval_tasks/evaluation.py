@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -132,6 +132,7 @@ class Evaluation:
                 "gen_kwargs must hold no key or token, since it is written beside each response: "
                 "give it in --model_args or the environment"
             )
+        _refuse_misspelt("gen_kwargs", self.gen_kwargs, _DECODING)
         _ = self.caps
 
     def run(self, out: str | Path, *, shard: str = "1/1", anew: bool = False) -> Results:
@@ -180,7 +181,7 @@ class Asking:
         anew: bool = False,
     ) -> None:
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
-        self.folder, self.shard, self._caps = folder, shard, evaluation.caps
+        self.folder, self.shard, self.caps = folder, shard, evaluation.caps
         given = asdict(evaluation)
         until = [given.pop(name) for name in DESIGN]
         settings = {name: value for name, value in given.items() if name not in CAPS}
@@ -276,7 +277,7 @@ class Asking:
         """
         config = self.config
         _warn_of_thinking(config)
-        refuse_misspelt(config)
+        _check_model_args(config)
         server.check_arguments(config)
         for name in ("pretrained", "tokenizer", "peft"):
             check_path(name, config.model_args.get(name))
@@ -318,7 +319,7 @@ class Asking:
             self._stop_at_cap()
 
     def _cap(self) -> str | None:
-        return self._caps.reached(self.answers.tokens, self.answers.uncounted)
+        return self.caps.reached(self.answers.tokens, self.answers.uncounted)
 
     def _stop_at_cap(self) -> None:
         if reached := self._cap():
@@ -334,24 +335,27 @@ def progress(total: int, done: int, screen: Any) -> "tqdm[Any]":
     return pace(total=total, initial=done, file=screen)
 
 
-def refuse_misspelt(config: EvaluatorConfig) -> None:
-    """Raise ValueError for a setting that a backend needs, and for one that is nearly a known one.
+def _refuse_misspelt(where: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise ValueError for a name that is nearly a `known` one.
 
     Servers take many more settings, so what is like no known one is sent.
     """
+    for name in names:
+        if name not in known and (near := did_you_mean(name, known, _ALIKE)):
+            raise ValueError(f"--{where} has no {name}{near}")
+
+
+def _check_model_args(config: EvaluatorConfig) -> None:
+    """Raise ValueError for an argument of a model that is misspelt, or missing."""
     makers = [kind.__init__ for kind in get_model(config.model).__mro__ if kind is not object]
     taken = [parameter for maker in makers for parameter in signature(maker).parameters.values()]
-    known = {"model_args": {each.name for each in taken}, "gen_kwargs": _DECODING}
-    for where, names in known.items():
-        for name in (getattr(config, where) or {}).keys() - names:
-            if near := did_you_mean(name, names, _ALIKE):
-                raise ValueError(f"--{where} has no {name}{near}")
-    first = [*signature(makers[0]).parameters.values()][1:]
-    needed = [each.name for each in first if each.kind is each.POSITIONAL_OR_KEYWORD]
-    usual = {each.name for each in first if each.default is not each.empty}
-    if lacking := [name for name in needed if name not in {*config.model_args, *usual}]:
-        got = ", ".join(config.model_args) or "none"
-        raise ValueError(f"--model {config.model} needs {lacking[0]} in --model_args, got {got}")
+    given = config.model_args or {}
+    _refuse_misspelt("model_args", given, {each.name for each in taken})
+    for each in [*signature(makers[0]).parameters.values()][1:]:
+        needed = each.kind is each.POSITIONAL_OR_KEYWORD and each.default is each.empty
+        if needed and each.name not in given:
+            got = ", ".join(given) or "none"
+            raise ValueError(f"--model {config.model} needs {each.name} in --model_args, got {got}")
 
 
 def _warn_of_thinking(config: EvaluatorConfig) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from cogniload_analysis.adaptive.section import AdaptiveRun
 from cogniload_analysis.display.page import Findings
 from cogniload_analysis.frame import Columns, Load, label_models
 from cogniload_gen.answers import Sample
@@ -42,6 +43,7 @@ class Analysis(ABC):
         benchmarks: The benchmarks that it is about: several where they are analysed together, with
             one StrEnum of outcomes.
         loads: The columns that `read_loads` fills, in the order of its values.
+        method: How its puzzles are scored and its numbers are defined, in sentences for a paper.
         package: The package whose `reading.html` says how its numbers are read, if it has one.
         meanings: Each wrong outcome in words; by default its name.
         growth: The loads that make a puzzle longer, the strongest first.
@@ -59,6 +61,7 @@ class Analysis(ABC):
     growth: tuple[str, ...] = ()
     facts: tuple[Columns, ...] = ()
     views: tuple[str, ...] = ()
+    method: str = ""
     package: str = ""
 
     @abstractmethod
@@ -78,6 +81,10 @@ class Analysis(ABC):
 
         `causes` are those of the failures, of the models that have twins.
         """
+
+    def find_runs(self, frame: pd.DataFrame) -> Sequence[AdaptiveRun]:
+        """Return the adaptive runs in a frame."""
+        return []
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, as the report has it."""

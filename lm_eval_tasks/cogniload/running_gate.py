@@ -5,6 +5,7 @@ number of them. So a command that is started again finds the same verdict, and a
 on.
 """
 
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,15 +17,15 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from cogniload_analysis import Gate, gate, read_samples
+from cogniload_analysis import gate, read_samples
 from cogniload_analysis.cogniload.training_mix import choose_cells, make_source
-from cogniload_analysis.report.gate_runs import SIDES, Flips, find_flips
+from cogniload_analysis.report.gate_runs import SIDES, Judged, find_flips
 from cogniload_gen.checks import check_integer
 from cogniload_gen.grid import language_of
 from cogniload_gen.tables import table_writer
 from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.request_seeds import Key
-from lm_eval_tasks.spending_caps import CapReached
+from lm_eval_tasks.spending_caps import CapReached, cost_of
 from lm_eval_tasks.status import each_warning_once
 
 TASK, PUZZLES = "cogniload", Path("puzzles") / "gate.parquet"
@@ -44,8 +45,8 @@ def run_gate(
     seed: int,
     *,
     anew: bool = False,
-) -> tuple[Gate, Flips]:
-    """Ask a run's model and a new one fresh puzzles until a verdict; return it, and the flips.
+) -> Judged:
+    """Ask a run's model and a new one fresh puzzles until a verdict.
 
     `models` says for "base" and for "new" whom to ask and how. At most `budget` puzzles are asked,
     and none that is answered in `out`; with `anew`, the new model's answers there are put aside. A
@@ -53,6 +54,7 @@ def run_gate(
     ValueError for a new model that is the base, for what can't be evaluated, for a run whose fit
     doesn't say which puzzles, and for an `out` with other puzzles.
     """
+    began = time.monotonic()
     if models["base"] == models["new"] and not anew:
         raise ValueError(
             f"the new model is that of {run}: say what is new, such as --model_args or --config, "
@@ -95,7 +97,20 @@ def run_gate(
                 raise
             cap = str(reached)
     columns = ["id", *SIDES, *(f"{side}_response" for side in SIDES)]
-    return replace(found, cap=cap), find_flips(pd.DataFrame(rows, columns=columns))
+    flips = find_flips(pd.DataFrame(rows, columns=columns))
+    runs = [_describe(side, each) for side, each in zip(SIDES, asking, strict=True)]
+    return Judged(replace(found, cap=cap), flips, runs, round(time.monotonic() - began, 1))
+
+
+def _describe(side: str, asking: Asking) -> dict[str, Any]:
+    """Return the model of a side, and what its answers took."""
+    given, tokens = asking.config.model_args, asking.answers.tokens
+    spent = dict(zip(("spent_prompt_tokens", "spent_response_tokens"), tokens, strict=True))
+    model = given.get("model") or given.get("pretrained") or asking.config.model
+    price = asking.caps.price
+    return {"side": side, **spent, "model": model} | (
+        {"cost": cost_of(tokens, price)} if any(price) else {}
+    )
 
 
 def _write_puzzles(frame: pd.DataFrame, file: Path, budget: int, seed: int) -> list[str]:

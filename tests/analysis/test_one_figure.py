@@ -67,15 +67,17 @@ def test_a_run_of_fixed_puzzles_has_one_figure_everywhere(undrawn, tmp_path):
         read_row(page, name, "one") for name in ("overview", "endings", "glm", "thresholds")
     )
     threshold = table.query("threshold == 'ECL50' and meaning == 'projection'").iloc[0]
-    write_verdict(tmp_path / "gate.json", None, *gate_results(one, two, 2))
+    write_verdict(tmp_path / "gate.json", None, gate_results(one, two, 2))
     gate = json.loads((tmp_path / "gate.json").read_text())
     (shared,) = share_results(one, tmp_path, "me/puzzles")
     (entry,) = yaml.safe_load(shared.read_text())
+    share = entry["value"] / 100
+    assert share == pytest.approx(screen["accuracy"], abs=0.00005)  # it is rounded
     compared, mine = compare_runs(frame).overall.iloc[0], frame[frame["model"] == "one"]
     inspect, uncut = scoring.thresholds()(scores_of(mine)), scoring.uncut()(scores_of(mine))
     loads = [*zip(mine["d"], mine["N"], mine["rho"], mine["acc"], strict=True)]
     assert_equal(screen, {
-        "accuracy": [compared["first_share"], gate["base"], entry["value"] / 100],
+        "accuracy": [compared["first_share"], gate["base"]],
         "cut_share": [endings["cut_share"], compared["first_overflow"], uncut["overflow"]],
         "acc_uncut": [endings["acc_uncut"], uncut["acc_uncut"]],
         "ECL50": [threshold["value"], glm["ECL50"], inspect["ECL50"], ecl50(loads)],
@@ -101,6 +103,12 @@ def test_an_adaptive_run_has_one_figure_everywhere(undrawn, tmp_path):
         "ECL50_low": [run["low"], table["low"], estimate.low, inspect["ECL50_low"]],
         "ECL50_high": [run["high"], table["high"], estimate.high, inspect["ECL50_high"]],
     })  # fmt: skip
+    (shared,) = share_results(runs, tmp_path, "me/puzzles")
+    (entry,) = yaml.safe_load(shared.read_text())
+    assert entry["value"] == pytest.approx(screen["ECL50"], rel=0.005)  # it is rounded
+    assert run["known"] in entry["notes"]
+    cited = json.loads((page.parent / "tables/cite.json").read_text())
+    assert f"{screen['ECL50']:.0f} statements" in cited["results"][0]
     assert f"ECL50 {run['known']} statements" in design.summary()[1]  # the terminal's
 
 

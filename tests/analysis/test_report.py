@@ -1,6 +1,7 @@
 """The report: what it says, what it refuses, and what a browser makes of hostile text."""
 
 import io
+import json
 import re
 import sys
 from importlib.resources import files
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from command_line import run
 from lm_eval_layout import BETA, SMALL, make_puzzle, make_sample, make_samples, write_run
-from report_reader import assert_numbers_are_of_the_tables, read_page, read_table
+from report_reader import assert_numbers_are_of_the_tables, page_text, read_page, read_table
 from stored import cases, contents
 
 from cogniload_analysis import fit_load_glm, read_samples
@@ -340,3 +341,23 @@ def test_the_public_names_are_these_and_importing_them_loads_no_matplotlib():
     code += "assert 'matplotlib' not in sys.modules\n"
     code += "assert set(c.__all__) == public - modules, set(c.__all__) ^ (public - modules)"
     run(sys.executable, "-c", code)
+
+
+def test_a_citation_says_what_was_run_in_three_forms(report, results):
+    """What it says is that of the samples and of the tables; nothing in it is for LaTeX to run."""
+    about = json.loads((report.parent / "tables/cite.json").read_text("utf-8"))
+    frame = read_samples(results)
+    (method, *found), bibtex = [about["method"], *about["results"]], about["bibtex"]
+    assert f"{frame['id'].nunique():,} puzzles" in method
+    for level in (frame["d"].max(), frame["N"].max(), frame["seed"].iloc[0]):
+        assert re.search(rf"\b{level:g}\b", method)
+    assert ["decent" in said for said in found].count(True) == 1
+    text = (report.parent / "tables/cite.txt").read_text("utf-8")
+    assert text == "\n\n".join([method, *found, bibtex]) + "\n"
+    latex = (report.parent / "tables/cite.tex").read_text("utf-8")
+    mathematics = r"(?<!\\)\$[^$]*(?<!\\)\$"
+    assert not re.search(r"(?<!\\)[%&#_$]", re.sub(mathematics, "", latex))
+    assert bibtex.count("{") == bibtex.count("}")
+    assert (report.parent / "tables/cite.bib").read_text("utf-8").startswith("@inproceedings{")
+    page = page_text(read_page(report).get_element_by_id("cite"))
+    assert " ".join(method.split()) in page

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from eval_command import (
     arguments,
     command,
@@ -134,8 +135,12 @@ def test_eval_report_why_report_repair_report(chain, cause, make):
     """The planted cause is named; a repair goes on from the model's own text, or says no."""
     chain.server.model = Model(((cause, 1),), LIMIT)
     chain.server.model.calibrate()
-    _, following = chain.do(*chain.eval("run", make=make, puzzles=PUZZLES | {"num_puzzles": 40}))
-    _, (before,) = chain.report(*following)
+    asked = chain.eval("run", make=make, puzzles=PUZZLES | {"num_puzzles": 40})
+    said, following = chain.do(*asked)
+    told, (before,) = chain.report(*following)
+    short = [re.sub(r"^\S.*?: ", "", line).strip() for line in said.splitlines()]
+    assert short[:-1] == told  # and then where the results are
+    assert "`cogniload why " in told[-1]
     assert chain.results("run")["acc,none"] == pytest.approx(float(before["accuracy"]))
     assert float(before["ECL50_low"] or 0) < LIMIT < float(before["ECL50_high"])
     verdict, following = chain.do("why", "run")
@@ -145,6 +150,8 @@ def test_eval_report_why_report_repair_report(chain, cause, make):
     lines, (row,) = chain.report(*following, "--force")
     assert (row["accuracy"], row["ECL50"]) == (before["accuracy"], before["ECL50"])
     assert NAMES[cause] in " ".join(lines)
+    assert row["cause"] == NAMES[cause]
+    assert "cogniload why" not in " ".join(lines)
     chain.assert_asks_nothing("why", "run")
     begun = ["--gen_kwargs", json.dumps(WARM | {"continue_final_message": True})]
     repair = ["why", "run", "--repair", *begun[: 2 * (make is arguments)]]
@@ -200,7 +207,9 @@ def test_until_report_compare_share(chain):
     found = [chain.results(run)["ECL50_crossing,none"] for run in ("run", "weak")]
     compared = [float(fit["first_value"]), float(fit["second_value"])]
     assert sorted(compared) == pytest.approx(sorted(found), rel=1e-6)
-    chain.do("share", "run", "--out", "shared", "--dataset", "a/b", code=2)
+    shared, _ = chain.do("share", "run", "--out", "shared", "--dataset", "a/b")
+    (entry,) = yaml.safe_load(Path(shared.split()[-1]).read_text("utf-8"))
+    assert entry["value"] == pytest.approx(chain.results("run")["ECL50_crossing,none"], rel=0.005)
 
 
 @faces("right", "must", "inline", "moved")
@@ -260,6 +269,10 @@ def test_base_gate_changed_model_gate(chain):
         new.model = replace(new.model, skill=skill, version=1)
         said, _ = chain.do(*words, code=code)
         gate = json.loads(Path("gate.json").read_bytes())
+        sides = {side["side"]: side for side in gate["runs"]}
+        assert {side["model"] for side in sides.values()} == {"solver"}
+        assert all(side["spent_response_tokens"] >= 0 for side in sides.values())
+        assert gate["seconds"] >= 0
         assert (gate["exit_code"], gate["verdict"]) == (code, verdict)
         solved = f"base {100 * gate['base']:.1f}%, new {100 * gate['new']:.1f}%"
         assert f"{solved} of {gate['puzzles']} puzzles" in said

@@ -101,7 +101,7 @@ def assert_numbers_are_of_the_tables(page_file):
                 assert (distance <= half).any(), (section.get("id"), cell)
     for element in page.cssselect(
         "section.table, section.heatmap, .said, .compared, .note, .warning, article, figcaption, "
-        "h3, .verdict h2, .reading, .made, style, script, title"
+        "h3, .verdict h2, .reading, .made, .citation, style, script, title"
     ):
         element.drop_tree()
     assert not any(character.isdigit() for character in page.body.text_content())

@@ -4,6 +4,9 @@ with_vllm/test_in_process.py runs one of them by the installed vLLM.
 """
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 import yaml
@@ -91,3 +94,29 @@ def test_a_design_asks_with_a_prompt_of_ones_own(tmp_path, few_tasks):
         assert command("eval", *others, *folder)[0] == 0
     text = (tmp_path / "state/answers-1.jsonl").read_text("utf-8")
     assert text.count(json.dumps(EXAMPLE["answer"], ensure_ascii=False)[1:-1]) == 64
+
+
+def test_the_page_on_changes_runs_as_it_stands(tmp_path, monkeypatch):
+    """Its commands in order, in an empty folder; each run has the prompt or the puzzles it says."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/customise.md").read_text("utf-8")
+    blocks = re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    folder = command("tasks")[1].strip()
+    for block in blocks:
+        told = re.search(r"^cat > (\S+) <<END\n(.*?)^END\n", block, re.MULTILINE | re.DOTALL)
+        if told:
+            Path(told[1]).parent.mkdir(parents=True)
+            Path(told[1]).write_text(told[2].replace("$(cogniload tasks)", folder))
+        for line in block.replace("\\\n", " ").splitlines():
+            if line.startswith("cogniload "):
+                code, _, err = command(*shlex.split(line)[1:])
+                assert code == 0, err
+    asked = {run: read(tmp_path / "runs" / run)[1] for run in ("terse", "system", "cell", "mine")}
+    assert {len(samples) for samples in asked.values()} == {81, 20}
+    prompts = {run: str(samples[0]["arguments"]) for run, samples in asked.items()}
+    assert "Keep your reasoning short." in prompts["terse"]
+    assert "a line each." in prompts["system"]
+    assert {(s["doc"]["d"], s["doc"]["N"], s["doc"]["rho"]) for s in asked["cell"]} == {
+        (5, 100, 25)
+    }
+    assert all("-validation-" in s["doc"]["id"] for s in asked["mine"])

@@ -323,6 +323,9 @@ def test_the_status_of_a_run(server, tmp_path, undisturbed):
     cost = (1000 * prompts + 2000 * responses) / 1e6
     for figure in ("16 of 24", f"{right:.1%}", f"{prompts:,}", f"{responses:,}", f"{cost:,.2f}"):
         assert f" {figure} " in out
+    (told,) = json.loads(command("eval", "--status", tmp_path, "--json")[1])
+    assert (told["answered"], told["puzzles"], told["accuracy"]) == (16, 24, right)
+    assert (told["prompt_tokens"], told["response_tokens"]) == (prompts, responses)
     assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
     for following in (f"eval --merge {tmp_path}", f"report {tmp_path} --out {tmp_path}/report"):
         assert command("eval", "--status", tmp_path)[1].endswith(f"next: cogniload {following}\n")

@@ -57,6 +57,14 @@ def test_a_gate_ends_at_its_verdict(words, server, tmp_path):
     assert (len(asked(server, "worse")), asked(server, "solver")) == (50, [])
 
 
+def test_a_gate_of_a_model_beside_itself_asks_nothing(words, server):
+    said = words("gate", "solver", "--margin=2")
+    place = said.index("--model_args")
+    code, _, err = command(*said[:place], *said[place + 2 :])
+    assert (code, "the new model is that of " in err) == (2, True)
+    assert not server.requests
+
+
 def test_a_cap_has_a_code_of_its_own_and_a_base_may_name_no_budget(words, server, tmp_path):
     used = {"usage": {"prompt_tokens": 500, "completion_tokens": 9}}
     server.instead = lambda request: lucky(request) | used

@@ -117,6 +117,14 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, 
     assert not server.requests
 
 
+def test_too_few_failures_are_said_before_anything_is_asked(run, server):
+    """As many as the report names, which says what to do first."""
+    code, _, err = command("why", run)
+    failures = sum(not sample["acc"] for sample in read(run)[1])
+    assert (code, f"has {failures} failures, and a cause takes 60" in err) == (2, True)
+    assert not server.requests
+
+
 def test_a_puzzle_that_is_not_made_here_is_one_line_and_leaves_nothing(run, server):
     samples = read(run)[1][:6]
     for sample in samples:

@@ -1,12 +1,12 @@
 """CogniLoad's analysis: its samples, its loads, and its part of the report."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.section import run_row, runs_sections
+from cogniload_analysis.adaptive.section import AdaptiveRun, run_row, runs_sections
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload.first_screen import show_models
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
@@ -23,6 +23,7 @@ from cogniload_analysis.cogniload.threshold_differences import compare_threshold
 from cogniload_analysis.display.figures import MOST_WITH_ENDS
 from cogniload_analysis.display.page import Findings, Section, name_file
 from cogniload_analysis.samples.read import Paths, read_benchmarks
+from cogniload_analysis.words import say
 from cogniload_gen.cogniload import BENCHMARK
 
 # Models that a reader can tell apart in one of the paper's figures, which have 22.
@@ -40,11 +41,16 @@ class _CogniLoadAnalysis(Analysis):
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(find_break)
     find_needles = staticmethod(find_needles)
+    method = say("method_cogniload")
     package = "cogniload_analysis.cogniload"
     meanings = MEANINGS
     loads = LOADS
     growth = ("N", "d")
     facts = (READING, ANSWER, *design.FACTS, NEEDLES)
+
+    def find_runs(self, frame: pd.DataFrame) -> Sequence[AdaptiveRun]:
+        """Return the adaptive runs in a frame, one of each model that has one."""
+        return [*fit_models(frame)[1].values()]
 
     def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
         """Return what the report shows; every model is fitted once, and the sections show it."""

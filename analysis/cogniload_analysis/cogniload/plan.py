@@ -1,6 +1,7 @@
 """Before a run: how many puzzles tell two models apart, or a threshold, and what they cost."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,12 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import norm
 
+from cogniload_analysis.cogniload.analysis import read_samples
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
+from cogniload_analysis.compare.why import drop_twins
 from cogniload_analysis.published import published_table
 from cogniload_analysis.stats import TAILS
 from cogniload_analysis.words import say
@@ -22,12 +26,13 @@ _THROUGHPUT = 2000
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """What it takes to tell a model from one that solves `detect` less, on the paper's grid.
+    """What it takes to tell a model from one that solves `detect` less, on a number of `cells`.
 
     `accuracy` and `detect` are fractions. `same_puzzles` and `other_puzzles` count the puzzles of
     each run, where both answer the same and where they don't. `prompt_tokens` and
-    `response_tokens` are means a puzzle, `throughput` tokens of response a second and GPU, and
-    `price` that of a million tokens of prompts and of responses, if it is known.
+    `response_tokens` are means a puzzle, `throughput` tokens of response a second and GPU, `slope`
+    is that of the model's GLM over log10 N, and `price` that of a million tokens of prompts and of
+    responses, if it is known.
     """
 
     like: str
@@ -38,6 +43,8 @@ class ComparisonPlan:
     prompt_tokens: float
     response_tokens: float
     throughput: float
+    slope: float
+    cells: int
     price: tuple[float, float] | None = None
 
     def gpu_hours(self, puzzles: int) -> float:
@@ -48,11 +55,11 @@ class ComparisonPlan:
         """Return the plan as text."""
         runs = {"both runs answer the same puzzles": self.same_puzzles}
         runs["each run has its own puzzles"] = self.other_puzzles
-        puzzles, cells = np.array(list(runs.values())), len(fit.PAPER_GRID)
+        puzzles = np.array(list(runs.values()))
         columns = {
             "": list(runs),
             "puzzles a run": map("{:,}".format, puzzles),
-            "a cell": np.ceil(puzzles / cells).astype(int),
+            "a cell": np.ceil(puzzles / self.cells).astype(int),
             "prompt tokens": map("{:.2f} M".format, puzzles * self.prompt_tokens / 1e6),
             "response tokens": map("{:.2f} M".format, puzzles * self.response_tokens / 1e6),
             "GPU hours": [f"{self.gpu_hours(number):.2f}" for number in puzzles],
@@ -62,36 +69,36 @@ class ComparisonPlan:
             columns["cost"] = map("{:,.2f}".format, puzzles * np.dot(self.price, tokens) / 1e6)
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
         shares = {"detect": 100 * self.detect, "accuracy": 100 * self.accuracy}
-        shown = {"table": table.to_string(index=False), "cells": cells, "power": 100 * POWER}
-        slope = float(published_table("glm").set_index("model")["beta_N"][self.like])
-        return say("plan", **vars(self) | shares | shown) + "\n\n" + say_least(slope)
+        shown = {"table": table.to_string(index=False), "power": 100 * POWER}
+        said = [say("plan", **vars(self) | shares | shown), say_least(self.slope)]
+        return "\n\n".join(said)
 
 
 def plan_comparison(
     like: str,
     detect: float,
     *,
-    response_tokens: float = _RESPONSE_TOKENS,
+    response_tokens: float | None = None,
     throughput: float = _THROUGHPUT,
     price: tuple[float, float] | None = None,
 ) -> ComparisonPlan:
     """Return the puzzles that tell a model from one that solves `detect` less, and their cost.
 
-    `like` is a model of the paper's Table 2, `detect` a fraction, `response_tokens` the mean of a
-    response, `throughput` the tokens of response a second and GPU (the prompts' processing is left
-    out), and `price` that of a million tokens of prompts and of responses. Raises ValueError for
-    another model, for a difference that is no fraction below the model's accuracy, and for tokens
-    or a throughput that are not above 0.
+    `like` is a model of the paper's Table 2, on the paper's grid, or the results of a run, on its
+    own puzzles; `detect` is a fraction, `response_tokens` the mean of a response (of a published
+    model 5,000, and of a run its own), `throughput` the tokens of response a second and GPU (the
+    prompts' processing is left out), and `price` that of a million tokens of prompts and of
+    responses. Raises ValueError for another model, for a difference that is no fraction below the
+    model's accuracy, and for tokens or a throughput that are not above 0.
 
     >>> plan = plan_comparison("Qwen3-8B", 0.02)
     >>> plan.same_puzzles, plan.other_puzzles
     (7275, 9460)
     """
     for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
-        if not 0 < value < float("inf"):
+        if value is not None and not 0 < value < float("inf"):
             raise ValueError(f"{name} must be a number above 0, got {value!r}")
-    check_choice("like", like, list(published_table("glm")["model"]))
-    better = fit.expected_accuracies(like)
+    better, prompts, responses, slope = _read_run(like) if Path(like).exists() else _find(like)
     accuracy = float(better.mean())
     if not 0 < detect < accuracy:
         raise ValueError(
@@ -99,8 +106,29 @@ def plan_comparison(
             f"{accuracy:.3f}: got {detect!r}"
         )
     same, other = count_puzzles(better, lower_accuracies(better, detect))
-    tokens = _mean_prompt_tokens(like), response_tokens
-    return ComparisonPlan(like, accuracy, detect, same, other, *tokens, throughput, price)
+    counts = accuracy, detect, same, other
+    rate = throughput, slope, len(better)
+    return ComparisonPlan(like, *counts, prompts, response_tokens or responses, *rate, price)
+
+
+def _find(like: str) -> tuple[np.ndarray, float, float, float]:
+    """Return a published model's accuracies on the paper's grid, tokens and slope over log10 N."""
+    published = published_table("glm").set_index("model")
+    check_choice("like", like, [*published.index])
+    slope = float(published["beta_N"][like])
+    return fit.expected_accuracies(like), _mean_prompt_tokens(like), _RESPONSE_TOKENS, slope
+
+
+def _read_run(like: str) -> tuple[np.ndarray, float, float, float]:
+    """Return the same of a run's model, by its fit, on the run's own puzzles."""
+    frame = drop_twins(read_samples([like]))
+    if (models := frame["model"].nunique()) != 1:
+        raise ValueError(f"like must be the results of one model, got {models} in {like}")
+    glm = Fitted(frame).glm
+    cells = glm.cells[["d", "N", "rho"]]
+    spent = frame[["spent_prompt_tokens", "spent_response_tokens"]].mean().fillna(_RESPONSE_TOKENS)
+    prompts, responses = map(float, spent)
+    return np.asarray(glm.predict(**cells)), prompts, responses, float(glm.params["beta_N"])
 
 
 def least_puzzles(slope: float, target: float = 0.20, d: int = 5, floor: float = 1) -> int:

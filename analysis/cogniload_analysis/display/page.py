@@ -11,6 +11,9 @@ from cogniload_analysis.display.tables import Table
 Content: TypeAlias = Any
 """A note (str), sentences (list), a Table, a Figure, a part (Section), or an example (dict)."""
 
+MOST_SAID = 2
+"""Up to this number of models, a terminal and a citation have each verdict whole."""
+
 
 @dataclass(frozen=True, eq=False)
 class Section:

@@ -94,9 +94,19 @@ class Table:
             caption=self.caption.replace("%", r"\%"),
             label=f"tab:{self.name}",
         )
-        for plain, symbol in _LATEX.items():
-            latex = latex.replace(plain, symbol)
-        return latex
+        return _set_symbols(latex)
+
+
+def set_latex(sentence: str) -> str:
+    """Return a sentence in LaTeX."""
+    escaped = re.sub(r"[&%$#_{}]", r"\\\g<0>", sentence.replace("\\", r"\textbackslash "))
+    return _set_symbols(escaped.replace("~", r"\textasciitilde{}").replace("^", r"\^{}"))
+
+
+def _set_symbols(latex: str) -> str:
+    for plain, symbol in _LATEX.items():
+        latex = latex.replace(plain, symbol)
+    return latex
 
 
 def to_csv(data: pd.DataFrame) -> bytes:

@@ -22,6 +22,7 @@ from cogniload_analysis.matters import load_effects
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_analysis.samples.stop_reasons import CUT, ending_table
 from cogniload_analysis.stats import CONFIDENCE
+from cogniload_analysis.words import say
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -81,6 +82,8 @@ class _FactorAnalysis(Analysis):
     benchmarks = (SYMBOLIC, REALISTIC)
     read_loads = staticmethod(levels.read_loads)
     compare = staticmethod(compare_decays)
+    find_runs = staticmethod(adaptive.find_runs)
+    method = say("method_factor")
     package = "cogniload_analysis.factor"
     meanings = levels.MEANINGS
     loads = levels.LOADS

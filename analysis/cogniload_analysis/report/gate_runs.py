@@ -2,10 +2,11 @@
 
 import json
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -19,17 +20,31 @@ from cogniload_gen.files import show_controls, whole_file
 
 SIDES = ["base", "new"]
 
-# Puzzles that one run solves more often: id, both shares, and the first response of both.
-Flips = Sequence[Mapping[Any, Any]]
+Rows: TypeAlias = Sequence[Mapping[Any, Any]]
 
 
-def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flips]:
-    """Return the verdict on a new run beside a base, and the flips.
+class Judged(NamedTuple):
+    """A verdict, and what is behind it.
+
+    `flips` are the puzzles that one run solves more often: id, both shares, and the first response
+    of both. `runs` say of each side its model and the tokens of prompts and of responses, and what
+    they cost if that is known; `seconds` are those that this verdict took.
+    """
+
+    gate: Gate
+    flips: Rows
+    runs: Rows
+    seconds: float
+
+
+def gate_results(base: OnePath, new: OnePath, margin: float) -> Judged:
+    """Return the verdict on a new run beside a base.
 
     Each is a results folder, a samples file, or logs of Inspect, of one run of one benchmark. Twins
     don't count. ValueError for several runs on a side, for two benchmarks, and as `gate` and
     `read_benchmarks` raise.
     """
+    began = time.monotonic()
     read = read_benchmarks({"base": base, "new": new}, analyses.ANALYSES, text=True)
     frames = [drop_twins(frame) for frame in read.values()]
     runs = [str(run) for frame in frames for run in frame["model"].unique()]
@@ -47,19 +62,24 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> tuple[Gate, Flip
     runs_of = frame.assign(side=sides).groupby(["side", "run"])["lost"].first()
     nobody = runs_of.groupby("side").sum() - shares.isna().sum()  # which no run has an answer to
     lost = pd.DataFrame(math.nan, range(max(0, *nobody)), SIDES)
-    return gate(pd.concat([shares, lost]), margin), find_flips(table)
+    spent = frame.groupby(sides)[["spent_prompt_tokens", "spent_response_tokens"]].sum(min_count=1)
+    models = frame.groupby(sides)["base_model"].first()
+    known = spent.astype(object).where(spent.notna(), None).assign(model=models)
+    about = known.rename_axis("side").loc[SIDES].reset_index().to_dict("records")
+    found, flips = gate(pd.concat([shares, lost]), margin), find_flips(table)
+    return Judged(found, flips, about, round(time.monotonic() - began, 1))
 
 
-def find_flips(table: pd.DataFrame) -> Flips:
+def find_flips(table: pd.DataFrame) -> Rows:
     """Return the rows of puzzles that base and new solve differently often, base alone first."""
     apart = (table["new"] - table["base"]).sort_values(kind="stable")
     return table.loc[apart.index[apart.abs() > 0]].to_dict("records")
 
 
 def write_verdict(
-    json_file: Path | None, junit_file: Path | None, found: Gate | None = None, flips: Flips = ()
+    json_file: Path | None, junit_file: Path | None, judged: Judged | None = None
 ) -> None:
-    """Write a verdict and its flips as JSON, and as a JUnit file of one test, over what was there.
+    """Write a verdict as JSON, and as a JUnit file of one test, over what was there.
 
     The test fails unless the verdict is "no worse". Without a verdict, the files say that there is
     none: so none of an earlier command outlives one that breaks.
@@ -67,8 +87,10 @@ def write_verdict(
     name, kind, lines = "verdict", "error", ""
     why = "no verdict: the command goes on, or it broke"
     about: dict[str, Any] = {"verdict": None, "exit_code": 2, "error": why}
-    if found:
-        about = asdict(found) | {"exit_code": found.exit_code, "flips": flips}
+    if judged:
+        found, flips = judged.gate, judged.flips
+        about = asdict(found) | {"exit_code": found.exit_code}
+        about |= {"seconds": judged.seconds, "runs": judged.runs, "flips": flips}
         name, kind = f"no worse by more than {found.margin:g} points", "failure"
         why = found.lines[0] if found.exit_code else ""
         listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]

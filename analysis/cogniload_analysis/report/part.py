@@ -15,8 +15,15 @@ from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
 from cogniload_analysis.frame import Load
+from cogniload_analysis.report.cite import Citation, cite
 from cogniload_analysis.report.examples import FAILURES, SUCCESSES, list_responses, pick_responses
-from cogniload_analysis.report.why import add_causes, explain_models, repair_sections, why_sections
+from cogniload_analysis.report.why import (
+    add_causes,
+    add_next,
+    explain_models,
+    repair_sections,
+    why_sections,
+)
 from cogniload_analysis.samples.runs import join_levels, say_runs
 from cogniload_analysis.samples.stop_reasons import ending_table, warn_of_limits
 from cogniload_analysis.words import say
@@ -30,7 +37,15 @@ _FORMATS: tb.Formats = {
     "range": lambda low, high: str(low) if low == high else f"{low}–{high}",
 }
 
-SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
+SETTINGS = (
+    "decoding",
+    "prompting",
+    "output_limit",
+    "chat_template",
+    "backend",
+    "precision",
+    "device",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +53,8 @@ class Part:
     """A benchmark's part of the report, which `part.html` shows.
 
     `header` says what was run, when and of which version, `overview` is what the first screen shows
-    of several models, `cells` the counts behind every number, `warnings` what may mislead, and
-    `responses` those of `list_responses`.
+    of several models, `citation` what a paper says of them, `cells` the counts behind every number,
+    `warnings` what may mislead, and `responses` those of `list_responses`.
     """
 
     analysis: Analysis
@@ -47,6 +62,7 @@ class Part:
     verdicts: Sequence[Verdict]
     sections: Sequence[Section]
     overview: Sequence[tb.Table | Figure] = ()
+    citation: Citation | None = None
     warnings: Sequence[str] = ()
     cells: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"model": []}))
     responses: Sequence[Sequence[str]] = ()
@@ -111,10 +127,12 @@ def build_part(
     left_out = [f"{model}, left out: {TWINS_ALONE}." for model in alone]
     mixed = [say("mixed")] * bool(np.max(versions.nunique()) > 1)
     by_cell = any(getattr(each, "heat", False) for each in walk(findings.sections))
+    verdicts = add_causes(findings.verdicts, explained)
     return Part(
         analysis=analysis,
         header=_describe_runs(runs, once),
-        verdicts=add_causes(findings.verdicts, explained, frame, price),
+        verdicts=add_next(verdicts, explained, frame, price),
+        citation=cite(analysis, frame, once, verdicts, len(everything) - len(frame)),
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed, *left_out],

@@ -1,11 +1,14 @@
-"""A run's accuracy as a model's page on the Hub shows it: `.eval_results`."""
+"""A run's accuracy, or what an adaptive run found, as a model's page on the Hub shows it."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
 import yaml
 
 from cogniload_analysis import analyses
+from cogniload_analysis.adaptive.design import describe_interval
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.why import TWINS_ALONE, is_twin
 from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.report.write import write_files
@@ -21,12 +24,15 @@ def share_results(
 
     `dataset` is the Hub's repository of the puzzles, "user/name", and `task_id` the task in its
     eval.yaml, by default the run's own name of it. Twins of puzzles count for nothing. The files
-    depend on the results alone. Raises ValueError and FileNotFoundError as `read_benchmarks`,
-    ValueError for several models or settings, and for an adaptive run; FileExistsError where a file
-    would be overwritten, unless `force`.
+    depend on the results alone. An adaptive run has what it was to find out, such as ECL50, in
+    place of an accuracy: that belongs to the name of its file and of its task. Raises ValueError
+    and FileNotFoundError as `read_benchmarks`, ValueError for several models or settings, and for
+    an adaptive run that found nothing; FileExistsError where a file would be overwritten, unless
+    `force`.
     """
     if not REPOSITORY.fullmatch(dataset):
         raise ValueError(f"dataset must be user/name, got {dataset!r:.99}")
+    analyses_by = {each.name: each for each in analyses.ANALYSES}
     files: dict[str, bytes] = {}
     for name, frame in read_benchmarks(paths, analyses.ANALYSES).items():
         rows = frame[~is_twin(frame["id"])]
@@ -34,28 +40,41 @@ def share_results(
             raise ValueError(f"{name}: {TWINS_ALONE}")
         if (models := rows["model"].nunique()) != 1:
             raise ValueError(f"{name}: results of one model are shared at a time, got {models}")
-        if adaptive_models(rows):
-            raise ValueError(
-                f"{name}: an adaptive run can't be shared: it chose its puzzles by the answers, so "
-                "its accuracy says nothing of the model"
-            )
         for task, of_task in rows.groupby("task", sort=False, observed=True):
-            entry = _describe(of_task, dataset, task_id or str(task))
-            text = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)
-            files[f".eval_results/{task}.yaml"] = text.encode()
+            described = _describe_runs(analyses_by[name], of_task) or {"": _describe(of_task)}
+            for of, about in described.items():
+                at = {"id": dataset, "task_id": task_id or f"{task}{of}"}
+                entry = {"dataset": at, **about, "date": str(of_task["date"].iloc[0])[:10]}
+                text = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)
+                files[f".eval_results/{task}{of}.yaml"] = text.encode()
     write_files(out, files, force=force)
     return [out / name for name in files]
 
 
-def _describe(rows: pd.DataFrame, dataset: str, task_id: str) -> dict[str, object]:
-    """Return the entry of a run, in percent; a puzzle's attempts are one cluster."""
+def _describe(rows: pd.DataFrame) -> dict[str, object]:
+    """Return the accuracy of a run, in percent; a puzzle's attempts are one cluster."""
     shares = rows["correct"].astype(float).groupby(rows["id"], observed=True).mean().to_numpy()
     low, high = (100 * end for end in clustered_interval(shares))
-    first = rows.iloc[0]
     notes = [f"{len(shares)} puzzles", f"95 % interval {low:.1f} to {high:.1f}"]
-    return {
-        "dataset": {"id": dataset, "task_id": task_id},
-        "value": 100 * float(shares.mean()),
-        "date": str(first["date"])[:10],
-        "notes": "; ".join([*notes, *filter(None, map(str, first[["setting", "decoding"]]))]),
-    }
+    return {"value": round(100 * float(shares.mean()), 2), "notes": _note(rows, notes)}
+
+
+def _describe_runs(analysis: Analysis, rows: pd.DataFrame) -> dict[str, dict[str, object]]:
+    """Return what each adaptive run found, by the end of a file's name; {} without one."""
+    if not adaptive_models(rows):
+        return {}
+    found = {}
+    for run in analysis.find_runs(rows):
+        goal, design = run.goal, run.design
+        known = describe_interval(goal, design.extents[design.goal])
+        if not math.isfinite(goal.value) or known.startswith(("<", ">", "not")):
+            raise ValueError(f"{design.goal} is not known: {known}, so there is nothing to share")
+        notes = [f"{design.wanted}: {known}, a 95 % interval", f"{run.estimate.n} puzzles"]
+        value = float(f"{goal.value:.3g}")
+        found[f"_{design.goal}"] = {"value": value, "notes": _note(rows, notes)}
+    return found
+
+
+def _note(rows: pd.DataFrame, notes: list[str]) -> str:
+    settings = map(str, rows[["setting", "decoding"]].iloc[0])
+    return "; ".join(filter(None, [*notes, *settings]))

@@ -82,28 +82,34 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
 def add_causes(
     verdicts: Sequence[Verdict],
     explained: _Explained,
+) -> list[Verdict]:
+    """Return the verdicts of the first screen with what twins say, a cause before the loads."""
+    told = []
+    for verdict in verdicts:
+        said = [verdict.breaks]
+        if verdict.name in explained:
+            _, why = explained[verdict.name]
+            kept = "" if why.causes and verdict.breaks == UNBROKEN else verdict.breaks
+            said = [why.verdict[0], kept] if why.causes else [kept, why.verdict[0]]
+        told.append(replace(verdict, breaks=" ".join(filter(None, said))))
+    return told
+
+
+def add_next(
+    verdicts: Sequence[Verdict],
+    explained: _Explained,
     frame: pd.DataFrame,
     price: tuple[float, float] | None,
 ) -> list[Verdict]:
-    """Return the verdicts of the first screen with what twins say, a cause before the loads.
-
-    Without twins, a verdict ends with how to find the cause, and what that takes.
-    """
+    """Return the verdicts; those without twins end with how to find the cause, and its price."""
     names = frame["model"].astype(str)
     if "suite" in frame:
         names += ", " + frame["suite"].astype(str) + " suite"
     told = []
     for verdict in verdicts:
-        said, hint = [verdict.breaks], ""
-        if verdict.name in explained:
-            _, why = explained[verdict.name]
-            kept = "" if why.causes and verdict.breaks == UNBROKEN else verdict.breaks
-            said = [why.verdict[0], kept] if why.causes else [kept, why.verdict[0]]
-        elif (names == verdict.name).any():
-            hint = say_next(frame[names == verdict.name], price)
-        sentences = [*verdict.sentences, *filter(None, [hint])]
-        breaks = " ".join(filter(None, said))
-        told.append(replace(verdict, breaks=breaks, sentences=sentences))
+        rows = frame[names == verdict.name]
+        hint = say_next(rows, price) if len(rows) and verdict.name not in explained else ""
+        told.append(replace(verdict, sentences=[*verdict.sentences, *filter(None, [hint])]))
     return told
 
 

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.page import Verdict
+from cogniload_analysis.display.page import MOST_SAID, Verdict
 from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
@@ -21,14 +21,11 @@ from cogniload_gen.files import EXISTS, whole_file
 log = logging.getLogger(__name__)
 
 PAGE = "report.html"
-# Up to this number of models, a terminal shows each verdict whole.
-_MOST_SAID = 2
-
 # What holds the names of a set of files while it is written: a killed command leaves it.
 _MARK = ".written.part"
 
 # How a report's page links to the files beside it.
-LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|svg|pdf))"', re.ASCII)
+LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|txt|json|bib|svg|pdf))"', re.A)
 
 
 def write_report(
@@ -85,7 +82,7 @@ def summarise(verdicts: Sequence[Verdict]) -> list[str]:
     lines = []
     for verdict in verdicts:
         lines.append(f"{verdict.name}: {verdict.headline}")
-        lines += [f"  {sentence}" for sentence in verdict.paragraphs if len(verdicts) <= _MOST_SAID]
+        lines += [f"  {sentence}" for sentence in verdict.paragraphs if len(verdicts) <= MOST_SAID]
     return lines
 
 
@@ -116,6 +113,7 @@ def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
     made: dict[str, bytes] = {}
     for part in parts:
         made[f"tables/{part.analysis.prefix}cells.csv"] = to_csv(part.cells)
+        made |= part.citation.files if part.citation else {}
         for name, table in part.tables.items():
             made[f"tables/{name}.csv"] = to_csv(table.data)
             made[f"tables/{name}.tex"] = table.to_latex().encode()

@@ -49,9 +49,10 @@ def read_benchmarks(
 
     Columns: model (that name), setting (its part after the model or the label), base_model (and its
     settings but those of effort, limits and decoding, in words), task, date, generator_version,
-    lm_eval_version, decoding (in lm-eval's terms),
-    until (the settings of the adaptive design that chose the puzzles, as JSON), backend, precision,
-    device, chat_template, output_limit ("" where unknown), interim ("" for a run that is done),
+    lm_eval_version, decoding (in lm-eval's terms), prompting (what stands before a puzzle, "" for
+    nothing), until (the settings of the adaptive design that chose the puzzles, as JSON), backend,
+    precision, device, chat_template, output_limit ("" where unknown), interim ("" for a run that is
+    done),
     lost (how many puzzles of the run have no answer, and are left out), run (its number in the
     frame, from 1), repeats (what the texts of attempts say of them, "" if nothing), id, seed,
     the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,

@@ -131,6 +131,7 @@ def describe_run(file: Path, label: str = "") -> Run:
         "generator_version": own["version"],
         "lm_eval_version": results.get("lm_eval_version", ""),
         "decoding": textwrap.shorten(decoding, _DECODING_LENGTH, placeholder=" …"),
+        "prompting": _describe_prompt(results, task),
         "until": json.dumps(until, sort_keys=True) if until else "",
         **_describe_machine(results),
         "output_limit": own["output limit"],
@@ -202,8 +203,21 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
         "backend": _show(backend + version),
         "precision": ", ".join(filter(None, precision)),
         "device": _show(device),
-        "chat_template": template or ("none" if results else ""),
+        "chat_template": template or _no_template(backend, known=bool(results)),
     }
+
+
+def _no_template(backend: str, *, known: bool) -> str:
+    """Return what stands for a template that results do not hold: a chat has its server's."""
+    return "of the server" if "chat" in backend else "none" if known else ""
+
+
+def _describe_prompt(results: Mapping[str, Any], task: str) -> str:
+    """Return what stands before a puzzle in its prompt; "" for nothing, or where it is unknown."""
+    examples = as_count(members(results, "n-shot").get(task)) or 0
+    system = str(results.get("system_instruction_sha") or "")[:8]
+    said = [f"{examples} examples"] * bool(examples) + [f"system prompt {system}"] * bool(system)
+    return ", ".join(said)
 
 
 def _read_arguments(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from lm_eval_layout import GRID
+from lm_eval_layout import GRID, SMALL, make_samples, write_run
 from refusals import assert_refused
 from scipy.special import expit
 from scipy.stats import binom, norm
@@ -139,6 +139,21 @@ def test_plan_prints_the_cost_at_a_price(capsys):
     cost = millions[0] / 2 + millions[1] * 2
     assert f" {cost:,.2f}\n" in capsys.readouterr().out
     assert_refused(capsys, "price must be IN,OUT", *arguments, "2")
+
+
+def test_a_plan_like_a_run_is_of_its_own_puzzles(tmp_path):
+    """With its accuracy, tokens and cells; twins of its puzzles don't count."""
+    samples = [*make_samples(TABLE_2.loc["Qwen3-8B"], 40, 2, grid=SMALL, words=2)]
+    tokens = np.mean([sample["response_tokens"] for sample in samples])
+    write_run(tmp_path, "org/mine", samples)
+    plan = plan_comparison(str(tmp_path), 0.05)
+    right = np.mean([sample["outcome"].startswith("correct") for sample in samples])
+    assert plan.accuracy == pytest.approx(right, abs=0.005)
+    assert (plan.response_tokens, plan.cells) == (pytest.approx(tokens), len(SMALL))
+    assert plan.slope == pytest.approx(TABLE_2.loc["Qwen3-8B", "beta_N"], rel=0.2)
+    write_run(tmp_path, "org/another", samples)
+    with pytest.raises(ValueError, match="results of one model, got 2"):
+        plan_comparison(str(tmp_path), 0.05)
 
 
 @pytest.mark.parametrize("floor", [0, 1])

@@ -1,0 +1,104 @@
+"""What a paper says of the runs of a report: how they were made, what was found, whom to cite.
+
+The method answers what the Responsible NLP Research checklist of the ACL Rolling Review asks of an
+experiment: its data (B6), its set-up (C2), what a number is of and how sure it is (C3), and its
+software (C4).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pandas as pd
+
+from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.display.page import MOST_SAID, Verdict
+from cogniload_analysis.display.tables import set_latex
+from cogniload_analysis.samples.runs import join_levels
+from cogniload_analysis.words import say
+from cogniload_gen import __version__
+
+_OTHERS = "as the table of runs lists"
+
+_MACHINE = "backend", "precision", "device"
+
+# Models that are counted, and not named.
+_MANY = 6
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A paragraph on the method, a sentence or two on each run, and BibTeX entries."""
+
+    name: str
+    method: str
+    results: Sequence[str]
+    bibtex: str
+
+    kind: ClassVar = "citation"
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The same as text, LaTeX and JSON, by the names of files."""
+        lines = [self.method, *self.results]
+        parts = {"method": self.method, "results": [*self.results], "bibtex": self.bibtex}
+        texts = {
+            "txt": "\n\n".join([*lines, self.bibtex]),
+            "tex": "\n\n".join(map(set_latex, lines)),
+            "json": json.dumps(parts, indent=2, ensure_ascii=False),
+            "bib": self.bibtex,
+        }
+        return {f"tables/{self.name}.{end}": f"{text}\n".encode() for end, text in texts.items()}
+
+
+def cite(
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    runs: pd.DataFrame,
+    verdicts: Sequence[Verdict],
+    twins: int,
+) -> Citation:
+    """Return what to say of a benchmark's responses, without the answers to `twins`.
+
+    `runs` are their rows of `run_table`, and `verdicts` those of the first screen.
+    """
+    one = {name: _tell(runs[name]) for name in runs.columns}
+    models = list(dict.fromkeys(frame["model"].astype(str)))
+    levels = {it.heading: join_levels(it.scale(frame[it.name])) for it in analysis.loads}
+    attempts, dates = int(frame["attempt"].max()), sorted({*runs["date"].astype(str).str[:10]})
+    until = json.loads(_tell(frame["until"]) or "{}") if frame["until"].nunique() == 1 else {}
+    limit = one["output_limit"]
+    told = {
+        "models": "; ".join(models) if len(models) < _MANY else f"{len(models)} models",
+        "benchmark": analysis.name,
+        "puzzles": frame["id"].nunique(),
+        "loads": "; ".join(f"{of} {' to '.join(it.split(' … '))}" for of, it in levels.items()),
+        "software": __version__,
+        "chosen": say("method_chosen", **{"design": "unknown"} | until) if until else "",
+        "times": "once" if attempts == 1 else f"up to {attempts} times",
+        "dates": " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        "harness": f"lm-evaluation-harness {one['lm_eval_version']}".strip(),
+        "machine": ", ".join(filter(None, (one[name] for name in _MACHINE))),
+        "set_up": ", ".join(filter(None, (one["decoding"], one["prompting"]))) or "no settings",
+        "limit": f"an output limit of {limit}" if limit else "no other limit",
+    }
+    method = [say("method", **one | told), analysis.method]
+    if "reader" in frame:
+        readers = sorted({*frame["reader"].astype(str)} - {""})
+        method.append(say("method_readers", by=" and ".join(["rules", *readers])))
+    method += [say("method_causes", twins=twins)] * bool(twins)
+    whole = len(verdicts) <= MOST_SAID
+    results = [
+        f"{it.name}: {' '.join([it.headline, *(it.paragraphs if whole else [it.breaks])])}"
+        for it in verdicts
+    ]
+    paper = analysis.benchmarks[0].words["citation"].strip()
+    bibtex = f"{paper}\n\n{say('software', version=__version__)}"
+    return Citation(f"{analysis.prefix}cite", " ".join(method), results, bibtex)
+
+
+def _tell(values: pd.Series) -> str:
+    """Return what all runs have in common, as text, or where it stands of each."""
+    texts = {*values.astype(str)}
+    return texts.pop() if len(texts) == 1 else _OTHERS
