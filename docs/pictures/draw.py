@@ -51,7 +51,7 @@ def record(name: str) -> str:
 
 
 def draw_threshold() -> str:
-    """Return what a small model carries, and which change cures its failures, as SVG."""
+    """Return how much a small model solves, and which change cures its failures, as SVG."""
     (part,) = build_parts(read_benchmarks("examples/small", ANALYSES))
     both = [figure for name, figure in part.figures.items() if name.startswith(("adap", "why"))]
     panels = [figure.panels[0] for figure in sorted(both, key=lambda figure: figure.name)]

@@ -93,7 +93,7 @@ class Gate:
             f"verdict     {said}",
             f"difference  {apart:+.1f} points, {ends} (90 % interval, however often one looks)",
             f"solved      base {self.base:.1%}, new {self.new:.1%} of {self.puzzles:,} puzzles",
-            f"flips       {self.only_base:,} for base alone, {self.only_new:,} for new alone",
+            f"flips       {self.only_base:,} solved by base alone, {self.only_new:,} by new alone",
             f"doubts      {'; '.join(self.notes) or 'none'}",
         ]
 

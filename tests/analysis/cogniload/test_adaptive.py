@@ -197,7 +197,7 @@ def guess(puzzles, told):
         # As under an output limit that no response meets: no puzzle lies near the threshold.
         ("failures near N = 10, the ", 0.2, 300, lambda p, told: [False] * len(p), lambda p: True),
         (
-            r"shortest puzzles \(N = 10\) failed",
+            r"shortest N \(10\) failed",
             *(0.1, 700, lambda p, told: solve_all(p, slope=-9, lapse=0.4, level=1.5), None),
         ),
         (
