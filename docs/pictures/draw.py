@@ -44,7 +44,7 @@ def record(name: str) -> str:
     line = [Path(sys.executable).with_name("cogniload"), *shlex.split(RECORDINGS[name])]
     ran = subprocess.run(line, check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     console = Console(record=True, width=LONGEST, file=StringIO())
-    lines = "\n".join(ran.stdout.split("\n")[:LINES]).rstrip()
+    lines = "\n".join(ran.stdout.replace(f"{ROOT}/", "").split("\n")[:LINES]).rstrip()
     console.print(Text(f"$ cogniload {RECORDINGS[name]}\n", style="bold"), Text(lines), sep="")
     drawn = console.export_svg(title="cogniload", unique_id=name)
     return re.sub(r"@font-face \{.*?\n    \}\n", "", drawn, flags=re.DOTALL)  # from elsewhere
