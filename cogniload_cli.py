@@ -704,7 +704,7 @@ def gate(parser: Parser, words: Words) -> int:
             which = (models, budget, seed)
             found, flips = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
         except CapReached as reached:
-            print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
+            print(f"cogniload gate: stopped, as {reached}: a higher cap continues", file=sys.stderr)
             return CAPPED
     gate_runs.write_verdict(arguments.json, arguments.junit, found, flips)
     print("\n".join(found.lines))

@@ -94,7 +94,7 @@ def print_status(folders: Sequence[Path], price: str | None, include_path: str |
         if not whole and (stopped := run.about.get("stopped")):
             print(f"stopped: {one_line(str(stopped))}\nnext: {HIGHER_CAP}")
         elif not whole:
-            print("next: the same command again goes on")
+            print("next: the same command continues")
         elif any(folder.glob("*/results_*.json")):
             print(f"next: cogniload report {folder} --out {folder / 'report'}")
         else:

@@ -86,7 +86,7 @@ class Gate:
         if not self.is_decided:
             more = f"about {self.needed:,} more puzzles would decide"
             more = more if self.needed else "more puzzles such as these would not decide"
-            more = f"stopped, as {self.cap}: a higher cap goes on" if self.cap else more
+            more = f"stopped, as {self.cap}: a higher cap continues" if self.cap else more
             said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         return [

@@ -129,7 +129,7 @@ def say_takes(count: int, spent: Sequence[float], price: tuple[float, float] | N
     """Say what a number of puzzles takes, at tokens of a prompt and of its response; "" if unknown.
 
     >>> say_takes(720, (400, 3000), (1, 5))
-    ' (at most about 0.3 M tokens of prompts and 2.2 M of responses, at a cost of 11.09)'
+    ' (at most about 0.29 M tokens of prompts and 2.2 M of responses, at a cost of 11.09)'
     """
     asked = count * np.array(spent) / 1e6
     if np.isnan(asked).any():
