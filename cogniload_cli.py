@@ -173,7 +173,10 @@ def generate(parser: Parser, words: Words) -> None:
         "cogniload generate FILE [options]\n"  # after --d 3 5, FILE would be a value
         "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
     )
-    text = "to write, a folder if it ends in /; comes first. The same command continues a folder"
+    text = (
+        "to write, before the options: a file, or a folder if it ends in /, which the same command "
+        "continues"
+    )
     parser.add_argument("out", nargs="?", metavar="FILE", help=text)
     parser.option("shard", "I/N", "make files I, I + N, I + 2N, ... of the folder alone")
     text = "puzzles in each file of the folder (10,000)"
@@ -316,7 +319,7 @@ def retrieve(parser: Parser, words: Words) -> None:
 def tasks(parser: Parser, words: Words) -> None:
     """Print the folder of the lm-eval tasks, for --include_path."""
     parser.flag("link", "link it into the installed lm-eval")
-    parser.flag("unlink", "take the link back")
+    parser.flag("unlink", "remove that link")
     arguments = parser.parse_args(words)
     if arguments.link and arguments.unlink:
         raise ValueError("--link and --unlink exclude each other")
@@ -329,16 +332,18 @@ def tasks(parser: Parser, words: Words) -> None:
 
 
 def plan(parser: Parser, words: Words) -> None:
-    """Estimate how many puzzles distinguish two models, and their cost, or know ECL50."""
+    """Estimate how many puzzles tell two models apart or determine ECL50, and their cost."""
     from cogniload_gen.checks import PRICE, check_price
 
-    text = "difference in accuracy to tell, such as 0.05"
+    text = "difference in accuracy to detect, such as 0.05"
     parser.option("detect", "SHARE", text, type=float)
     text = "published model that the better one is like, such as Qwen3-8B, or a run's results"
     parser.option("like", "MODEL", text)
-    text = "instead of both: the puzzles that ECL50 takes at a slope, in logits a unit of log10 N"
+    text = (
+        "instead of both: the puzzles that ECL50 takes at this slope, in logits a unit of log10 N"
+    )
     parser.option("slope", "LOGITS", text, type=float)
-    text = "tokens of a response, in the mean (5000, or the run's own)"
+    text = "tokens of a response, on average (5000, or the run's own)"
     parser.option("response-tokens", "TOKENS", text, type=float)
     text = "tokens of response a second and GPU (2000)"
     parser.option("throughput", "TOKENS", text, type=float, default=2000)
@@ -375,16 +380,17 @@ def evaluate(parser: Parser, words: Words) -> int:
     )
     parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
     parser.option(
-        "output-path", "DIR", "answers and results; the same command continues", type=Path
+        "output-path",
+        "DIR",
+        "for answers and results; the same command continues",
+        type=Path,
     )
-    parser.option("config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
-    parser.option("shard", "I/N", "answer the I-th of N equal parts alone")
-    text = "ask until it is known: ECL50±20%%, ECL80±20%%, ID50±1, N_eff±20%%, ..."
+    parser.option("config", "FILE", "YAML of these arguments, and lm_eval run's", type=Path)
+    parser.option("shard", "I/N", "answer only the I-th of N equal parts")
+    text = "ask until this is known: ECL50±20%%, ECL80±20%%, ID50±1, N_eff±20%%, ..."
     parser.option("until", "GOAL", text)
     parser.option("budget", "COUNT", "the most puzzles for --until (1500)", type=_number)
-    text = (
-        "where --until holds the loads besides its goal's, such as d=1,rho=50 (the paper's means)"
-    )
+    text = "the other loads of --until, such as d=1,rho=50 for ECL50 (the paper's means)"
     parser.option("at", "LOADS", text)
     parser.option("N", "LOW..HIGH", "the least and the most N (or op) that --until asks")
     text = "the least and the most d that --until asks (1..10)"
@@ -392,10 +398,10 @@ def evaluate(parser: Parser, words: Words) -> int:
     text = "ask no more once a run has used these tokens, such as 20M"
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)
-    parser.option("max-cost", "COST", "the same for the cost at --price")
+    parser.option("max-cost", "COST", "ask no more once a run has cost this much, at --price")
     text = "ask the same puzzles at levels of a setting, such as reasoning_effort=low,medium,high"
     parser.option("sweep", "NAME=LEVELS", text)
-    parser.flag("anew", "put the answers that are there aside, and ask again", default=None)
+    parser.flag("anew", "put earlier answers aside, and ask again", default=None)
     parser.flag("verbose", "print lm-eval's tables of all metrics, too")
     parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
@@ -472,7 +478,7 @@ def _say_results(results: "Results") -> int:
 
 
 def why(parser: Parser, words: Words) -> int:
-    """Ask a run's model the twins of its failures, and name the cause."""
+    """Ask a run's model its failures with one thing changed (twins), and name the cause."""
     from cogniload_gen.answers import choose_twins
     from cogniload_gen.answers.choose_twins import BUDGET, ENOUGH_FAILURES
 
@@ -482,13 +488,18 @@ def why(parser: Parser, words: Words) -> int:
     parser.flag("repair", text)
     text = f"the most twins, or texts, of failures and of as many solved puzzles ({BUDGET})"
     parser.option("budget", "COUNT", text, type=int)
-    parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
+    parser.option("seed", "SEED", "seed of the choice of puzzles (0)", type=int, default=0)
     parser.option(
-        "out", "DIR", "for answers; the same command continues (RUN/why or repair)", type=Path
+        "out",
+        "DIR",
+        "for answers; the same command continues (RUN/why or repair)",
+        type=Path,
     )
-    text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
+    text = (
+        "answer only the I-th of N equal parts; without it, the verdict follows when all are done"
+    )
     parser.option("shard", "I/N", text)
-    text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
+    text = "ask nothing, and write the twins to a .jsonl or .parquet file for others to answer"
     parser.option("write", "FILE", text, type=Path)
     parser.flag("force", "replace FILE if it exists")
     arguments, others = parser.parse_known_args(words)
@@ -531,8 +542,8 @@ def why(parser: Parser, words: Words) -> int:
 
 
 def demo(parser: Parser, words: Words) -> None:
-    """Evaluate small models that come with the package: what they carry, and why they break."""
-    parser.option("out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
+    """Evaluate small models that come with the package: how much they solve, and why they fail."""
+    parser.option("out", "DIR", "folder to write (demo)", type=Path, default=Path("demo"))
     out = parser.parse_args(words).out
     from lm_eval_tasks.cogniload.demo import run_demo
 
@@ -555,7 +566,7 @@ def score(parser: Parser, words: Words) -> int:
     parser.flag("steps", "say where the reasoning breaks, in place of the outcomes")
     text = "have the model that a file like --config's names transcribe the responses for --steps"
     parser.option("reader", "READER.yaml", text)
-    parser.flag("failures", "have it transcribe the wrong responses alone")
+    parser.flag("failures", "have it transcribe only the wrong responses")
     text = "write the samples, scored and with their first errors: a .jsonl file, or a folder"
     parser.option("out", "PLACE", text, type=Path)
     parser.flag("force", "replace the file if it exists")
@@ -622,7 +633,7 @@ def report(parser: Parser, words: Words) -> None:
     from cogniload_gen.checks import PRICE, check_price
 
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
-    parser.option("out", "DIR", "to write", type=Path, required=True)
+    parser.option("out", "DIR", "folder to write", type=Path, required=True)
     parser.flag("force", "replace what is there")
     parser.option("price", "IN,OUT", PRICE)
     arguments = parser.parse_args(words)
@@ -664,7 +675,7 @@ def gate(parser: Parser, words: Words) -> int:
     text = "for answers; the same command continues (gate)"
     parser.option("out", "DIR", text, type=Path)
     parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int)
-    parser.option("seed", "SEED", "of the puzzles (0)", type=int)
+    parser.option("seed", "SEED", "seed of the puzzles (0)", type=int)
     parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
     text = "ask the new model again, as another may have its name now"
     parser.flag("anew", text, default=None)
@@ -703,7 +714,7 @@ def gate(parser: Parser, words: Words) -> int:
             which = (models, budget, seed)
             judged = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
         except CapReached as reached:
-            print(f"cogniload gate: stopped, as {reached}: a higher cap goes on", file=sys.stderr)
+            print(f"cogniload gate: stopped, as {reached}: a higher cap continues", file=sys.stderr)
             return CAPPED
     gate_runs.write_verdict(arguments.json, arguments.junit, judged)
     print("\n".join(judged.gate.lines))
@@ -735,9 +746,9 @@ def verify(parser: Parser, words: Words) -> int:
     parser.epilog = "Exit code: 0 the same, 1 they differ, 2 unknown."
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
     parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
-    text = "the share of files to make again, such as 0.01; SHA-256 are checked of all"
+    text = "the share of files to make again, such as 0.01; the SHA-256 of all are checked"
     parser.option("sample", "SHARE", text, type=float, default=1.0)
-    text = "load this one if the rows were measured by it; no other is loaded"
+    text = "the one tokenizer that may be loaded, if the rows were measured by it"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub import verify as make_again
@@ -753,7 +764,7 @@ def verify(parser: Parser, words: Words) -> int:
 def share(parser: Parser, words: Words) -> None:
     """Write results as the Hub shows them on a model's page, .eval_results."""
     parser.add_argument("results", nargs="+", type=Path, metavar="RUN", help=RESULTS)
-    parser.option("out", "FOLDER", "to write", type=Path, required=True)
+    parser.option("out", "FOLDER", "folder to write", type=Path, required=True)
     parser.option("dataset", "USER/NAME", "the Hub's repository of the puzzles", required=True)
     parser.option("task-id", "ID", "the task in its eval.yaml (the run's own name of it)")
     parser.flag("force", "replace what is there")

@@ -156,7 +156,7 @@ class Evaluation:
                 done = score(asking.run, asking.config, asking.loaded, asking.answers, folder)
                 return replace(done, lines=[*lines, *done.lines])
             left = max(asking.run.total - len(asking.answers.documents), 0)
-            said = f"shard {index}/{shards} is done; {left:,} puzzles are left to others"
+            said = f"shard {index}/{shards} is done; {left:,} puzzles are left to other shards"
             merge = f"cogniload eval --merge {folder}" + ", when all are done" * (left > 0)
             return Results(folder, lines=[*lines, said], next=merge)
 

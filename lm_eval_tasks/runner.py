@@ -206,7 +206,7 @@ def _leave_out(
     if (waiting and not partly) or not any(there.values()):
         raise ValueError(
             f"{', '.join(map(str, answers.folders))}: {len(left):,} of {total:,} puzzles have no "
-            "answer yet: the run's command goes on; --output_path DIR scores what is there"
+            "answer yet: the run's command continues; --output_path DIR scores what is there"
         )
     config.limit, config.samples = None, there
     loaded["tasks"] = {name: task for name, task in tasks.items() if there[name]}
@@ -217,12 +217,12 @@ def _leave_out(
         return facts, []
     for (_, document), why in lost.items():
         print(f"not answered: {one_line(f'{document}: {why}')}", file=sys.stderr)
-    lines = [f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them"]
+    lines = [f"{len(lost):,} of {total:,} puzzles have no answer: the same command asks them again"]
     if answers.scored:
         least, most = (answers.correct + more for more in (0, len(lost)))
         every = answers.scored + len(lost)
         bounds = f"{least / every:.1%} to {most / every:.1%}"
-        lines.append(f"accuracy, were they wrong or right: {bounds}")
+        lines.append(f"accuracy, if all of them were wrong or all right: {bounds}")
     return facts, lines
 
 

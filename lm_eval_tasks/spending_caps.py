@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cogniload_gen.checks import check_price
 
-HIGHER_CAP = "the same command with a higher cap goes on"
+HIGHER_CAP = "the same command with a higher cap continues"
 """What comes after a run that a cap has stopped."""
 
 

@@ -106,7 +106,7 @@ def describe_status(
     if stopped:
         following = HIGHER_CAP
     elif not whole:
-        following = "the same command again goes on"
+        following = "the same command continues"
     elif any(folder.glob("*/results_*.json")):
         following = f"cogniload report {folder} --out {folder / 'report'}"
     return {

@@ -62,7 +62,7 @@ class Search(AdaptiveTask):
         several = {"shard": shard != (1, 1)}  # each batch follows from all answers
         for name, given in (several | {"limit": config.limit, "samples": config.samples}).items():
             if given:
-                what = "with --until the design says what is evaluated"
+                what = "--until chooses the puzzles"
                 raise ValueError(f"--{name} is refused: {what}")
         return cls(str(names[0]), config.metadata, until, config.include_path)
 
@@ -122,7 +122,7 @@ class Search(AdaptiveTask):
         """Make all asked puzzles the documents; ValueError if the design is not done."""
         if not self.catch_up(answers):
             raise ValueError(
-                f"the design is not done ({self.design.line}): the run's command goes on"
+                f"the design is not done ({self.design.line}): the run's command continues"
             )
         asked = (puzzle for batch in self.design.batches for puzzle in batch.puzzles)
         self._hand_over(asked, tasks)

@@ -47,6 +47,16 @@ def beyond(value: float, least: float, most: float) -> str:
     return f"< {least:g}" if value < least else ""
 
 
+def say_ends(low: str, high: str) -> str:
+    """Set the ends of an interval, as in 38 to 56, or beyond 400 where both lie beyond a range.
+
+    Ends beyond the range are as `beyond` says them.
+    """
+    if low == high and low[:1] in ("<", ">"):
+        return f"{'below' if low[0] == '<' else 'beyond'}{low[1:]}"
+    return f"{low} to {high}"
+
+
 def percentiles(drawn: np.ndarray) -> np.ndarray:
     """Return the draws at the ends of the interval: infinities don't interpolate."""
     return np.quantile(drawn, TAILS, method="inverted_cdf")

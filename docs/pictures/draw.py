@@ -44,14 +44,14 @@ def record(name: str) -> str:
     line = [Path(sys.executable).with_name("cogniload"), *shlex.split(RECORDINGS[name])]
     ran = subprocess.run(line, check=True, capture_output=True, encoding="utf-8")  # noqa: S603
     console = Console(record=True, width=LONGEST, file=StringIO())
-    lines = "\n".join(ran.stdout.split("\n")[:LINES]).rstrip()
+    lines = "\n".join(ran.stdout.replace(f"{ROOT}/", "").split("\n")[:LINES]).rstrip()
     console.print(Text(f"$ cogniload {RECORDINGS[name]}\n", style="bold"), Text(lines), sep="")
     drawn = console.export_svg(title="cogniload", unique_id=name)
     return re.sub(r"@font-face \{.*?\n    \}\n", "", drawn, flags=re.DOTALL)  # from elsewhere
 
 
 def draw_threshold() -> str:
-    """Return what a small model carries, and which change cures its failures, as SVG."""
+    """Return how much a small model solves, and which change cures its failures, as SVG."""
     (part,) = build_parts(read_benchmarks("examples/small", ANALYSES))
     both = [figure for name, figure in part.figures.items() if name.startswith(("adap", "why"))]
     panels = [figure.panels[0] for figure in sorted(both, key=lambda figure: figure.name)]

@@ -120,7 +120,7 @@ def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other,
     assert run.goal == design.batches[-1][2:5]
     said = " ".join(say_run(run_row(run)))
     assert ("It stopped there, since" in said) == same
-    assert ("Its prior is not at hand" in said) != same
+    assert ("Its prior is unknown" in said) != same
 
 
 def test_a_run_at_other_loads_is_told_at_them_and_has_no_rank(undrawn, tmp_path):
@@ -136,7 +136,7 @@ def test_a_run_at_other_loads_is_told_at_them_and_has_no_rank(undrawn, tmp_path)
     assert np.isnan([row["rank"], row["place"]]).all()
     page = read_page(out)
     assert f"): ECL50, a crossing at {at}." in page.text_content()
-    assert f"towards ECL50 ±40 % at {at} with at most 300." in said_of_runs(page, "")[0]
+    assert f"to find ECL50 ±40 % at {at} with at most 300." in said_of_runs(page, "")[0]
 
 
 @pytest.mark.parametrize("named", [True, False])

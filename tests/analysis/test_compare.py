@@ -173,7 +173,7 @@ def test_equal_runs_are_told_which_difference_would_show(puzzles):
     two = pd.concat([respond(name, 0.5, puzzles, generator=generator) for name in "ab"])
     (row,) = compare_runs(two).overall.to_dict("records")
     said = " ".join(compare_runs(two).conclusions)
-    (shows,) = re.findall(r"a difference of (\d+) points shows", said)
+    (shows,) = re.findall(r"a true difference of (\d+) points with", said)
     variance = (row["only_first"] + row["only_second"]) / row["first_puzzles"]
     needed = puzzles_needed(variance, int(shows) / 100)
     assert needed == pytest.approx(row["first_puzzles"], rel=0.15)

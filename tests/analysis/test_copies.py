@@ -140,7 +140,8 @@ def test_puzzles_without_an_answer_bound_accuracy(undrawn, tmp_path):
     write_run(tmp_path, "m", answers(20), config=CONFIG | {"lost": 4})
     frame = read_samples(tmp_path)
     assert frame["lost"].eq(4).all()
-    said = "4 more have no answer: all wrong, it would solve 41.7 %, all right 58.3 %."
+    bounds = "if all were wrong, it would solve 41.7 %; if all were right, 58.3 %."
+    said = f"4 more have no answer: {bounds}"
     assert said in build_parts({"CogniLoad": frame})[0].verdicts[0].sentences[0]
 
 

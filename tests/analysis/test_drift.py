@@ -23,7 +23,9 @@ def test_how_often_a_change_is_seen(after, least, most):
     """In 100 runs of 480 responses: at most 4 for none."""
     found = [" ".join(flag_drift(*answers(seed, after))) for seed in range(100)]
     assert least <= sum(map(bool, found)) <= most
-    assert all("fewer are solved" in sentence for sentence in found if sentence and after < 1)
+    assert all(
+        "fewer puzzles are solved" in sentence for sentence in found if sentence and after < 1
+    )
 
 
 def test_it_is_the_test_of_mantel_and_haenszel():
@@ -45,7 +47,7 @@ def test_it_is_the_test_of_mantel_and_haenszel():
 
 def test_a_rise_is_no_fall():
     cells, correct = answers(1, 0.4)
-    assert "more are solved" in " ".join(flag_drift(cells[::-1], correct[::-1]))
+    assert "more puzzles are solved" in " ".join(flag_drift(cells[::-1], correct[::-1]))
 
 
 def test_other_loads_later_and_few_responses_show_no_change():

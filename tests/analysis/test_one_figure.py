@@ -85,7 +85,7 @@ def test_a_run_of_fixed_puzzles_has_one_figure_everywhere(undrawn, tmp_path):
         "ECL50_high": [threshold["high"], inspect["ECL50_high"]],
     })  # fmt: skip
     said, (N, low, high) = page_text(read_page(page)), (screen[f"ECL50{end}"] for end in ENDS)
-    assert f"at {N:.0f} statements ({low:.0f} to {high:.0f})" in said
+    assert f"at {N:.0f} statements (95 % interval {low:.0f} to {high:.0f})" in said
     assert f"Solves {100 * screen['accuracy']:.1f} % of 144 puzzles" in said
 
 

@@ -74,7 +74,7 @@ def test_a_page_of_twins_alone_names_the_report_of_their_run(undrawn, run, tmp_p
     assert "It fails because of distraction" in capsys.readouterr().out
     whole = read_page(tmp_path / "whole/report.html")
     assert explain_results(run)[0] in page_text(whole.get_element_by_id("why-it-fails").getparent())
-    assert "without hayagain60100.025.0+75" in page_text(whole.get_element_by_id("why"))
+    assert "without hayunchanged, again60100.025.0+75" in page_text(whole.get_element_by_id("why"))
 
 
 def test_nothing_else_takes_twins_for_puzzles(run, tmp_path, capsys):
@@ -105,4 +105,4 @@ def test_a_comparison_says_why_each_fails(run, tmp_path, capsys):
     assert main(["compare", str(run), str(tmp_path / "other")]) == 0
     said = capsys.readouterr().out.partition("Why they fail")[2]
     assert "m: It fails because of distraction" in said
-    assert "n: It fails because of the work of the needles" in said
+    assert "n: It fails because of the work of applying needles" in said

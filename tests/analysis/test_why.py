@@ -56,7 +56,7 @@ def test_planted_causes_are_named_and_no_others(cause):
     assert why.shares["low"].le(why.shares["high"]).all()
     named = why.shares[why.shares["cause"].isin(why.causes)]
     assert named["share"].ge(0.1).all()
-    assert all(f"({100 * share:.0f} % of its slips" in why.verdict[0] for share in named["share"])
+    assert all(f"({100 * share:.0f} % of its errors" in why.verdict[0] for share in named["share"])
     if alone:
         assert named["high"].max() == 1  # the end itself, not what comes close to it
         assert named["share"].sum() > 0.5
@@ -73,7 +73,7 @@ def test_where_the_best_explanation_misses_a_twin_no_cause_is_named():
     assert why.verdict[0].startswith(
         "None of the known causes explains its failures: of the puzzles"
     )
-    assert "0 % are solved in the twin “as short, with hay”" in why.verdict[0]
+    assert "0 % are solved in the twin “equally short, with hay”" in why.verdict[0]
 
 
 def test_no_hay_is_the_text_of_the_needles():
@@ -103,7 +103,7 @@ def test_no_cause_rests_on_repeats_that_repeat_nothing(cause, greedy):
     why = explain_failures(repeat(frame, greedy))
     assert {*why.causes} == {*model.causes}
     assert "320 of 320 repeats have the text of the first answer" in why.verdict[1]
-    assert "no luck is subtracted" in why.verdict[1]
+    assert "no change is compared with them" in why.verdict[1]
     assert ("greedy" in why.verdict[1]) == greedy
     assert not {"again", "hay=0"} & {*why.effects["change"]}
 
@@ -112,7 +112,7 @@ def test_a_few_alike_are_counted_and_named_and_greedy_decoding_needs_none():
     frame = frame_of(original="0" * 60, again="1" * 10 + "0" * 50, names="1" * 60)
     frame["said"] = [str(number) for number in range(60)] * 3
     half = frame.assign(said=frame["said"].mask(frame.index.isin(range(60, 90)), "other"))
-    assert "10 are solved when simply tried again (30 of 60" in explain_failures(half).verdict[1]
+    assert "10 are solved by a second attempt (30 of 60" in explain_failures(half).verdict[1]
     for sure in (
         frame,
         frame.assign(greedy=True, said=""),
@@ -120,7 +120,7 @@ def test_a_few_alike_are_counted_and_named_and_greedy_decoding_needs_none():
     ):
         assert {*explain_failures(sure).effects["against"]} == {"original"}
     why = explain_failures(frame.drop(columns="said").assign(greedy=True))
-    assert "greedy, so there is no luck to subtract" in why.verdict[1]
+    assert "greedy: a second attempt would only repeat the first" in why.verdict[1]
 
 
 @pytest.mark.parametrize("step", [True, False])
@@ -290,9 +290,11 @@ def test_a_cause_takes_sixty_failures_and_comes_first_with_its_interval():
         for n in (59, 60)
     )
     assert few.causes == ()
-    assert few.verdict[0].endswith("too few failures were tried with a change (59 of 60).")
+    assert few.verdict[0].endswith("open: 59 failures were tried with a change, and 60 are needed.")
     assert enough.causes == ("context",)
-    start = "It fails because of the context around the task (+100 points, +88 to +100)."
+    start = (
+        "It fails because of the context around the task (+100 points, 95 % interval +88 to +100)."
+    )
     assert enough.verdict[0] == start
 
 

@@ -158,7 +158,7 @@ def test_eval_report_why_report_repair_report(chain, cause, make):
     hidden = chain.face.reasoning == "hidden"
     repaired, following = chain.do(*repair, code=2 if hidden else 0)
     if not hidden:
-        solved = re.search(r"solves (\d+) % .*; left alone (\d+) %", repaired)
+        solved = re.search(r"corrected, (\d+) % .*; with it as it stands, (\d+) %", repaired)
         assert int(solved[1]) > int(solved[2])
         assert chain.report(*following, "--force")[1] == [row]
     chain.assert_asked_once()

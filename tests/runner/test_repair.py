@@ -84,13 +84,14 @@ def test_planted_laws_are_found_on_a_completions_server(law, server, tmp_path):
     shares = {name: f"{100 * sum(some) / len(some):.0f} %" for name, some in solved.items()}
     assert len(solved["kept", False]) >= 30
     assert shares["corrected", False] == "100 %"
-    assert "step solves 100 % (" in out
-    assert f"of {len(solved['kept', False])} failures; left alone {shares['kept', False]}" in out
-    assert f"Drawn again, {shares['redrawn', False]}" in out
+    assert "step corrected, 100 % (" in out
+    stands = f"solved; with it as it stands, {shares['kept', False]}"
+    assert f"of {len(solved['kept', False])} failures are {stands}" in out
+    assert f"With that step drawn again, {shares['redrawn', False]}" in out
     assert law in out
     cost = 100 - int(shares["planted", True].removesuffix(" %"))
     assert 10 < cost < 100
-    assert f"fails {cost} % (" in out
+    assert f"makes {cost} % (" in out
     whole = [(sample["resps"][0][0], sample["doc"]) for sample in read(run / "repair/answers")[1]]
     assert all(text.startswith(doc["prefix"]) for text, doc in whole)
     assert command("why", run, "--repair", "--budget", "250")[:2] == (0, out)
@@ -134,9 +135,9 @@ def test_greedy_decoding_is_compared_with_the_step_in_other_words(harm, server, 
     print(out)
     assert changes["reworded"] == changes["corrected"] + changes["planted"]
     assert changes["corrected"] in ([50] if harm else range(30, 51))  # four texts for a pair
-    found = re.search(r"failures; left wrong in other words (\d+) %: this error causes (.*)\.", out)
+    found = re.search(r"in other words, (\d+) %. So this error causes (.*) of them", out)
     alone, value, low, high = map(int, re.findall(r"-?\d+", " ".join(found.groups())))
-    fails = re.search(r"An error planted in right responses fails .* \((.*) to (.*)\) of", out)
+    fails = re.search(r"An error planted in right responses makes .* \((.*) to (.*)\) of them", out)
     least, most = map(int, fails.groups())
     if harm:  # as far as no later statement overwrites it
         assert (alone < 15, low > 40, least > 10) == (True, True, True)

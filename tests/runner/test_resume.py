@@ -344,7 +344,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
     code, _, err = command(*arguments(server, tmp_path, *capped(half), num_concurrent=2))
     assert (code, "stopped: " in err, "higher cap" in err) == (4, True, True), err
     assert not results_in(tmp_path)
-    assert command("eval", "--status", tmp_path)[1].endswith("with a higher cap goes on\n")
+    assert command("eval", "--status", tmp_path)[1].endswith("with a higher cap continues\n")
     known = answered(tmp_path)
     spent = sum(
         record["prompt_tokens"] + record["response_tokens"]

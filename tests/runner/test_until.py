@@ -144,7 +144,7 @@ def test_the_longest_puzzle_is_what_fits_the_budget_with_a_trace(tmp_path):
     assert max(tokens) < 4096 < 1.3 * max(tokens)
     assert min(N) == 10
     assert f"ECL50 > {max(N)} (" in said
-    assert "fit context_budget 4,096; 16,384 would ask up to" in said
+    assert "fit context_budget 4,096; a budget of 16,384 allows N up to" in said
 
 
 @pytest.mark.parametrize("reason", ["length", None])

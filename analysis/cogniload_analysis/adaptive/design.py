@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from cogniload_analysis.frame import column, read_count
-from cogniload_analysis.stats import Interval, beyond, half_width
+from cogniload_analysis.stats import Interval, beyond, half_width, say_ends
 from cogniload_analysis.words import say
 from cogniload_gen.checks import check_choice, check_integer
 
@@ -531,7 +531,7 @@ def describe_interval(interval: Any, extent: tuple[float, float], unit: str = ""
         "none" if np.isnan(end) else beyond(end, *extent) or f"{end:.3g}"
         for end in (interval.value, interval.low, interval.high)
     )
-    return f"{value} ({low} to {high}){unit}"
+    return f"{value} ({say_ends(low, high)}){unit}"
 
 
 def flag_cut(near: Sequence[bool], where: str) -> Iterable[str]:

@@ -228,7 +228,7 @@ def show_models(
     if len(overview) > 1 and overview["loads"].nunique() == 1:
         hidden |= {"At"}
         at = f" at {overview['loads'].iloc[0]}"
-    hidden |= {"Fails by"} if not causes else set()
+    hidden |= {"Cause"} if not causes else set()
     hidden |= {"Acc, uncut [%]", "Overflow [%]"} if not cut else set()
     hidden |= {"Acc, bounds [%]", "ECL50, bounds"} if not bounded else set()
     table = tb.table("overview", overview, _FORMATS, at=at)
@@ -239,23 +239,23 @@ def show_models(
     if overview["place"].notna().any():
         caption += f" {say('places')}"
     caption += " Overflow is the share of the responses that a limit cut." * cut
-    caption += " Bounds are with all of these wrong, and all right." * bounded
+    caption += " In the bounds, all of these are wrong, or all right." * bounded
     return replace(table, caption=caption, columns=columns), verdicts
 
 
 def say_capacity(row: Mapping[Any, Any]) -> str:
-    """Say in a headline what a model carries, by a row of `overview_table`."""
+    """Say in a headline how much a model solves, by a row of `overview_table`."""
     if row["at_chance"]:
         return "At chance: it solves no more puzzles than guesses would."
     if row["accuracy"] == 1:
-        return "Solves every puzzle: its capacity lies beyond what was tested."
+        return "Solves every puzzle: its ECL50 lies beyond what was tested."
     if math.isnan(row["ECL50"]):
         return say("not_determined", why=f": {row['why']}" if row["why"] else "")
     N = _show_length(row["ECL50"], row["least_N"], row["most_N"])
     ends = _show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
     beyond = {">": "more than half of the puzzles even", "<": "fewer than half of the puzzles even"}
     share = beyond.get(N[0], "half of the puzzles")
-    said = f"Solves {share} at {N.lstrip('<> ')} statements ({ends}): "
+    said = f"Solves {share} at {N.lstrip('<> ')} statements (95 % interval {ends}): "
     said += f"ECL50, a {row['meaning']} at {row['loads']}"
     if math.isfinite(row["place"]):
         places = _show_places(row["place"], row["place_worst"], row["ranked"])
@@ -269,10 +269,11 @@ def _describe_verdict(
     """Return what the first screen says of a model, by its row of `overview_table`."""
     frame, headline = fitted.responses, say_capacity(row)
     solved = sentences.say_solved(frame, row["cut_share"])
-    if math.isfinite(row["ECL50"]) and not math.isnan(row["ECL50_most"]):
+    # beyond what was tested, the bound says nothing
+    if math.isfinite(row["ECL50"]) and row["ECL50_most"] <= row["most_N"]:
         most = _show_length(row["ECL50_most"], row["least_N"], row["most_N"])
         if math.isnan(row["accuracy"]):
-            solved += f" Were all cut ones right, ECL50 would be {most}."
+            solved += f" If all that were cut were right, its ECL50 would be {most}."
         else:
             solved = f"{solved.removesuffix('.')}, with an ECL50 of {most}."
     if row["at_chance"]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from cogniload_analysis.stats import CONFIDENCE, Numbers, percentiles
+from cogniload_analysis.stats import CONFIDENCE, TAILS, Numbers, percentiles
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 Z = norm.ppf((1 + CONFIDENCE) / 2)
@@ -44,6 +44,14 @@ PAPER_MEANS = LoadMeans(
     log10_N=float(np.mean(np.log10(PAPER_N))),
     rho=float(np.mean(np.array(PAPER_RHO) / 100)),
 )
+
+
+def say_crossings(share: float) -> str:
+    """Say in which share of the draws accuracy crosses one half, and what that tells."""
+    if TAILS[0] < share < TAILS[1]:
+        drawn = f"it does in {100 * share:.0f} % of the draws"
+        return f"the data don't tell whether accuracy crosses one half ({drawn})"
+    return f"accuracy crosses one half in {100 * share:.0f} % of the draws"
 
 
 UNKNOWN = "not determined"
@@ -201,7 +209,7 @@ def _needle_threshold(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans
         return Threshold(value, low, high, "delta method", "crossing", bool(slopes[here] > 0))
     draws = _draw(beta, covariance)
     drawn = capacity_thresholds(*draws.T, **vars(means))[1]
-    note = f"{100 * np.mean(~np.isnan(drawn)):.0f} % of the bootstrap's draws cross 50 %"
+    note = say_crossings(float(np.mean(~np.isnan(drawn))))
     if np.isnan(value):
         above = level + beta[3] * means.rho + beta[4] * means.rho**2 > 0
         status = f"always {'above' if above else 'below'} 50 %"

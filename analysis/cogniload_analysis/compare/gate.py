@@ -86,14 +86,14 @@ class Gate:
         if not self.is_decided:
             more = f"about {self.needed:,} more puzzles would decide"
             more = more if self.needed else "more puzzles such as these would not decide"
-            more = f"stopped, as {self.cap}: a higher cap goes on" if self.cap else more
+            more = f"stopped, as {self.cap}: a higher cap continues" if self.cap else more
             said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         return [
             f"verdict     {said}",
             f"difference  {apart:+.1f} points, {ends} (90 % interval, however often one looks)",
             f"solved      base {self.base:.1%}, new {self.new:.1%} of {self.puzzles:,} puzzles",
-            f"flips       {self.only_base:,} for base alone, {self.only_new:,} for new alone",
+            f"flips       {self.only_base:,} solved by base alone, {self.only_new:,} by new alone",
             f"doubts      {'; '.join(self.notes) or 'none'}",
         ]
 

@@ -63,9 +63,9 @@ class Repair:
                 said.append(say(f"repaired_{row['against']}", solves=solves, apart=apart, **counts))
             elif row["change"] == REDRAWN:
                 means = [_MEANS[cause] for cause in self.causes if cause in _MEANS]
-                said.append(f"Drawn again, {solves} are solved{''.join(means)}.")
+                said.append(f"With that step drawn again, {solves} are solved{''.join(means)}.")
             elif row["against"] == PLANTED and row["change"] != ORIGINAL:
-                said.append(f"An error planted in right responses fails {apart} of them.")
+                said.append(f"An error planted in right responses makes {apart} of them fail.")
         return [*said, *filter(None, [self.repeats])]
 
 
@@ -98,7 +98,9 @@ def explain_repairs(frame: pd.DataFrame) -> Repair | None:
         same, of, void = count_repeats(frame, {change: ORIGINAL})
         if void or (greedy and not of):
             wide[change] = np.nan
-    repeats = f"Drawn again, {say_repeats(same, of, void=void, greedy=greedy)}." * void
+    repeats = (
+        f"With that step drawn again, {say_repeats(same, of, void=void, greedy=greedy)}." * void
+    )
     controls = (KEPT, REWORDED) if "said" in frame and not greedy else (REWORDED, KEPT)
     control = next((change for change in controls if wide[change].notna().any()), ORIGINAL)
     compared = [(FAILED, change, control) for change in (CORRECTED, REDRAWN)]

@@ -80,10 +80,10 @@ class Why:
         counts = "a change counts if it cures more puzzles than it breaks"
         tried = f"none was tried again unchanged, so luck is unknown: {counts}"
         if _AGAIN in by_change:
-            tried = f"{by_change[_AGAIN]['turned']} are solved when simply tried again"
+            tried = f"{by_change[_AGAIN]['turned']} are solved by a second attempt"
             tried += f" ({self.repeats})" * bool(self.repeats)
         elif self.repeats:
-            tried = f"none had a second chance, and {counts}. {self.repeats.removesuffix('.')}"
+            tried = f"none had a second attempt, and {counts}. {self.repeats.removesuffix('.')}"
         said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
@@ -106,7 +106,7 @@ class Why:
         rows = [] if self.shares is None else self.shares.to_dict("records")
         by_cause: dict[str, Any] = {str(row["cause"]): row for row in rows}
         others = " and ".join(
-            f"{_CAUSES[cause][0].partition(':')[0]} ({_show_ends(row)} %)"
+            f"{_CAUSES[cause][0].partition(':')[0]} ({_show_ends(row)} % of its errors)"
             for cause, row in by_cause.items()
             if cause not in self.causes and row["high"] >= _NOT_EXCLUDED
         )
@@ -129,7 +129,7 @@ class Why:
 
 
 def _show_share(row: Mapping[Any, Any]) -> str:
-    return f"{100 * row['share']:.0f} % of its slips, {_show_ends(row)}"
+    return f"{100 * row['share']:.0f} % of its errors, 95 % interval {_show_ends(row)}"
 
 
 def _show_ends(row: Mapping[Any, Any]) -> str:
@@ -138,7 +138,7 @@ def _show_ends(row: Mapping[Any, Any]) -> str:
 
 def _show_points(row: Mapping[Any, Any]) -> str:
     ends = " to ".join(f"{100 * row[end]:+.0f}" for end in ("low", "high"))
-    return f"{100 * row['difference']:+.0f} points, {ends}"
+    return f"{100 * row['difference']:+.0f} points, 95 % interval {ends}"
 
 
 def split_id(id: str) -> tuple[str, str]:
@@ -204,8 +204,8 @@ def _drop_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     changes = [split_id(id)[1] for id in frame["id"].astype(str)]
     twice = [change for change, first in _SAME_PROMPT.items() if first in changes]
     kept = frame[~pd.Series(changes, frame.index).isin(twice)].reset_index(drop=True)
-    usual = "Decoding was greedy, so there is no luck to subtract."
-    return kept, f"{said}, and no luck is subtracted." if of else usual
+    usual = "Decoding was greedy: a second attempt would only repeat the first."
+    return kept, f"{said}, so no change is compared with them." if of else usual
 
 
 def count_repeats(frame: pd.DataFrame, of: Mapping[str, str]) -> tuple[int, int, bool]:

@@ -36,7 +36,8 @@ def _say_lost(frame: pd.DataFrame) -> str:
         return ""
     correct, asked = int(frame["correct"].sum()), len(frame) + lost
     least, most = (f"{100 * right / asked:.1f} %" for right in (correct, correct + lost))
-    return f"{lost:,} more have no answer: all wrong, it would solve {least}, all right {most}."
+    bounds = f"if all were wrong, it would solve {least}; if all were right, {most}"
+    return f"{lost:,} more have no answer: {bounds}."
 
 
 def _say_cut(frame: pd.DataFrame, cut: float) -> str:
@@ -47,8 +48,8 @@ def _say_cut(frame: pd.DataFrame, cut: float) -> str:
     right, most = frame["acc_uncut"].mean(), frame["acc_uncut"].fillna(1).mean()
     if cut <= MUCH_CUT or math.isnan(right):
         return said
-    others = f"Of the others it solves {100 * right:.1f} %."
-    return f"{said} {others} Were all cut ones right, it would solve {100 * most:.1f} %."
+    others = f"It solves {100 * right:.1f} % of the others."
+    return f"{said} {others} If all that were cut were right, it would solve {100 * most:.1f} %."
 
 
 UNBROKEN = "No load is known to break it: accuracy falls with none by more than chance explains."
@@ -80,4 +81,4 @@ def say_wrong(frame: pd.DataFrame, meanings: Mapping[str, str]) -> str:
     if wrong.empty:
         return "No response is wrong."
     name, counts = wrong.index[0], f"{wrong.iloc[0]:,} of {wrong.sum():,}"
-    return f"The commonest wrong outcome, {counts}: {meanings.get(name, name)} ({name})."
+    return f"The commonest wrong outcome is {name} ({meanings.get(name, name)}): {counts}."

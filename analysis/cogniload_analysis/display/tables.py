@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, wilson_interval
+from cogniload_analysis.stats import PAPER_CONFIDENCE, beyond, say_ends, wilson_interval
 from cogniload_analysis.words import WORDS
 from cogniload_gen.files import read_words
 
@@ -149,7 +149,7 @@ def between(show: Format) -> Format:
     """Return a format of the two ends of an interval, each set by `show` with what follows them."""
 
     def show_ends(low: float, high: float, *more: Any) -> str:
-        return MISSING if math.isnan(low) else f"{show(low, *more)} to {show(high, *more)}"
+        return MISSING if math.isnan(low) else say_ends(show(low, *more), show(high, *more))
 
     return show_ends
 

@@ -85,7 +85,7 @@ def write_verdict(
     none: so none of an earlier command outlives one that breaks.
     """
     name, kind, lines = "verdict", "error", ""
-    why = "no verdict: the command goes on, or it broke"
+    why = "no verdict: the command is still running, or it broke"
     about: dict[str, Any] = {"verdict": None, "exit_code": 2, "error": why}
     if judged:
         found, flips = judged.gate, judged.flips

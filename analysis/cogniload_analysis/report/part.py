@@ -146,7 +146,7 @@ def _say_twins(model: str, frame: pd.DataFrame) -> Verdict:
     folders = [Path(file).parents for file in frame["file"].unique()]
     run = next((at.parent for above in folders for at in above if at.name in _OF_WHY), "RUN")
     command = f"cogniload report {shlex.quote(str(run))} --out {shlex.quote(f'{run}/report')}"
-    shows = f"The report of the run that they belong to shows the cause: {command}"
+    shows = f"The report of their run shows the cause: {command}"
     return Verdict(model, f"{TWINS_ALONE[0].upper()}{TWINS_ALONE[1:]}.", [shows])
 
 

@@ -135,14 +135,14 @@ def say_takes(count: int, spent: Sequence[float], price: tuple[float, float] | N
     """Say what a number of puzzles takes, at tokens of a prompt and of its response; "" if unknown.
 
     >>> say_takes(720, (400, 3000), (1, 5))
-    ' (at most some 0.3 M tokens of prompts and 2.2 M of responses, at a cost of 11.09)'
+    ' (at most about 0.29 M tokens of prompts and 2.2 M of responses, at a cost of 11.09)'
     """
     asked = count * np.array(spent) / 1e6
     if np.isnan(asked).any():
         return ""
     cost = f", at a cost of {asked @ price:,.2f}" if price else ""
     prompts, responses = (f"{millions:,.2g} M" for millions in asked)
-    return f" (at most some {prompts} tokens of prompts and {responses} of responses{cost})"
+    return f" (at most about {prompts} tokens of prompts and {responses} of responses{cost})"
 
 
 def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
@@ -163,7 +163,7 @@ def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         axes.set_xticks(range(len(changes)), names)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    caption = f"Puzzles that {model} solves after one change, with 95 % intervals."
+    caption = f"Share of puzzles that {model} solves after one change, with 95 % intervals."
     return Figure(name, caption, [Panel(series, "Change", "Solved", finish=name_changes)], 2.4)
 
 

@@ -90,7 +90,7 @@ def say_repeats(same: int, of: int, *, void: bool, greedy: bool) -> str:
     """Say how many repeats have the text of an earlier answer; if they are `void`, why."""
     said = f"{same:,} of {of:,} repeats have the text of the first answer"
     if not void:
-        return f"{said}, as answers in a fixed form may: all are counted"
+        return f"{said}, as answers in a fixed form may have: all are counted"
     why = "the server repeats itself (it honours one seed, or keeps its answers)"
     return f"{said}: {'decoding was greedy' if greedy else why}; they are counted once"
 

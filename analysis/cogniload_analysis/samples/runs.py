@@ -36,6 +36,9 @@ EFFORT = re.compile("effort|think|reason|budget|limit|verbosity")
 """Names of settings that say how many tokens a model may spend."""
 
 _GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
+_TEXTS = {"chat_template": "a chat template", "system_instruction": "a system prompt"}
+"""Settings that are texts, in words: results hold a hash of each."""
+
 _LONGEST_PHRASE = 60
 _DECODING_LENGTH = 120
 
@@ -157,9 +160,8 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
     opens a server: runs that differ in it are alike.
     """
     config = members(results, "config")
-    texts = ("chat_template", "system_instruction")
     hashes = {name: config.get(name) for name in ("model_sha", "peft_sha", "delta_sha")}
-    hashes |= {name: results.get(f"{name}_sha") for name in texts}
+    hashes |= {name: results.get(f"{name}_sha") for name in _TEXTS}
     asked = members(config, "gen_kwargs")
     held = {
         "backend": config.get("model") or results.get("model_source"),
@@ -170,7 +172,7 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
     }
     nothing: tuple[Any, ...] = (None, "", [], results.get("model_name"))
     return {
-        name: f"{name} {_show(f'{value:g}' if isinstance(value, float) else value)}"
+        name: _say_setting(name, f"{value:g}" if isinstance(value, float) else value)
         for name, value in _flatten(without_keys(held))
         if value not in nothing and name not in (*SETTINGS["how_fast"], *LIMITS)
     }
@@ -247,6 +249,16 @@ def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
             yield show_controls(name), value
 
 
+def _say_setting(name: str, value: Any) -> str:
+    """Return the phrase that names a run by a setting."""
+    return f"with {_TEXTS[name]} ({_show(value)})" if name in _TEXTS else f"{name} {_show(value)}"
+
+
+def _say_unset(name: str) -> str:
+    """Return the phrase that names a run without a setting that another has."""
+    return f"without {_TEXTS[name]}" if name in _TEXTS else f"{name} unset"
+
+
 def _show(value: Any) -> str:
     text = " ".join(show_controls(str(value)).split())
     return text if len(text) <= _LONGEST_PHRASE else f"{text[: _LONGEST_PHRASE - 1]}…"
@@ -282,7 +294,7 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
             sparing = [*alike[0]] if about is puzzles and alike else SETTINGS["sparing"]
             for name in _differing(alike, sparing=sparing):
                 for place in places:
-                    said[place] += (about[place].get(name, f"{name} unset"),)
+                    said[place] += (about[place].get(name, _say_unset(name)),)
     return [", ".join(texts[1:]) for texts in said]
 
 

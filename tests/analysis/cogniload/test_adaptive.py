@@ -93,7 +93,7 @@ def test_a_threshold_outside_the_range_is_said_to_be_there(level, side):
     assert side in estimate.stopped
     assert estimate.n < 600
     assert estimate.ECL50.status == f"always {'below' if level < 0 else 'above'} 50 %"
-    assert any("outside the reach of the design" in flag for flag in estimate.flags)
+    assert any("outside what the design can ask" in flag for flag in estimate.flags)
     assert ("< 10" if level < 0 else "> 400") in design.line
 
 
@@ -197,11 +197,11 @@ def guess(puzzles, told):
         # As under an output limit that no response meets: no puzzle lies near the threshold.
         ("failures near N = 10, the ", 0.2, 300, lambda p, told: [False] * len(p), lambda p: True),
         (
-            r"shortest puzzles \(N = 10\) failed",
+            r"shortest N \(10\) failed",
             *(0.1, 700, lambda p, told: solve_all(p, slope=-9, lapse=0.4, level=1.5), None),
         ),
         (
-            "changed during the run: from about puzzle .* fewer are solved",
+            "changed during the run: from about puzzle .* fewer puzzles are solved",
             *(0.01, 512, lambda p, told: solve_all(p, level=2.0 if told < 256 else -3.0), None),
         ),
         ("does not follow a line", 0.01, 900, cliff, None),

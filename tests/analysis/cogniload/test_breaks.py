@@ -113,10 +113,10 @@ def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzz
     lucky = sum(right and not recovers(puzzle, trace) for puzzle, trace, right in broken)
     after = sum(right for _, _, right in broken)
     said = " ".join(said_of_breaks(read_page(page)))
-    assert f"right answers, {after} came after an error of tracking: {after - lucky} after" in said
+    assert f"right answers, {after} came after an error in tracking: {after - lucky} after" in said
     assert f"{lucky} by luck" in said
     counts = kinds["responses"].drop("none")
-    assert f": {counts.max()} of {counts.sum()} errors" in said
+    assert f": {counts.max()} of the {counts.sum()} errors in" in said
 
 
 @pytest.mark.parametrize("seed", range(5))

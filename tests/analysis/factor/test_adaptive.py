@@ -77,7 +77,7 @@ def test_flags(lapse):
         design.tell(batch, right, [lapse > 0 and not each for each in right])
     flags = " ".join(design.estimate().flags)
     assert ("were cut off by a limit" in flags) == (lapse > 0)
-    assert ("something besides complexity may fail the model" in flags) == (lapse > 0)
+    assert ("something besides complexity may make the model fail" in flags) == (lapse > 0)
 
 
 def test_where_every_answer_is_wrong_the_decay_is_not_determined():

@@ -17,7 +17,12 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import betaln, expit, logsumexp, softmax
 
 from cogniload_analysis.cogniload.glm import count_cells
-from cogniload_analysis.cogniload.glm_thresholds import PAPER_MEANS, LoadMeans, Threshold
+from cogniload_analysis.cogniload.glm_thresholds import (
+    PAPER_MEANS,
+    LoadMeans,
+    Threshold,
+    say_crossings,
+)
 from cogniload_analysis.stats import TAILS, Interval, half_width, percentiles
 
 COEFFICIENTS = (
@@ -579,7 +584,7 @@ def _threshold(
 
 def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> Threshold:
     """The crossing along rho, with the share of draws that have one."""
-    note = f"{100 * share:.0f} % of the draws cross 50 %"
+    note = say_crossings(share)
     if share < 0.5:
         above = np.median(accuracy) >= 0.5
         return Threshold(status=f"always {'above' if above else 'below'} 50 %", note=note)

@@ -73,8 +73,8 @@ def say_decay(row: Mapping[Any, Any]) -> str:
         known = not math.isnan(low) and math.isfinite(high)
         # a lower end below 0 has no meaning
         ends = f", 95 % interval {max(low, 0):.1f} to {high:.1f}" * known
-        carries = f"it carries {row['N_eff']:.1f} {unit}s before accuracy falls (Neff{ends})"
-        said = f"{where}, {carries}, then {falls}."
+        first = f"accuracy holds up to {row['N_eff']:.1f} {unit}s (Neff{ends})"
+        said = f"{where}, {first}, then it falls {falls}."
     elif row["CDF"] < 0 and row["CDO"] <= 0:
         said = f"{where}, accuracy falls from the outset, so there is no Neff: {falls}."
     else:
