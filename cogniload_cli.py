@@ -481,6 +481,7 @@ def why(parser: Parser, words: Words) -> int:
     """Ask a run's model its failures with one thing changed (twins), and name the cause."""
     from cogniload_gen.answers import choose_twins
     from cogniload_gen.answers.choose_twins import BUDGET, ENOUGH_FAILURES
+    from cogniload_gen.answers.files import run_of
 
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
@@ -518,22 +519,22 @@ def why(parser: Parser, words: Words) -> int:
         score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
         print(shlex.join(map(str, score)))
         return 0
-    if arguments.budget is None and twins.failures < ENOUGH_FAILURES and not repair:
-        raise ValueError(
-            f"{run} has {twins.failures} failures, and a cause takes {ENOUGH_FAILURES}: ask more "
-            "puzzles, or longer ones, first; --budget COUNT asks the twins of these"
-        )
     from cogniload_analysis.report.compare_runs import explain_results
     from cogniload_analysis.report.why import say_takes
     from lm_eval_tasks.ask_twins import ask_twins
     from lm_eval_tasks.words import read_model
 
-    folder = run.parent if run.is_file() else run
+    folder, model = run_of(run), read_model(others, run)
+    if arguments.budget is None and twins.failures < ENOUGH_FAILURES and not repair:
+        raise ValueError(
+            f"{run} has {twins.failures} failures, and a cause takes {ENOUGH_FAILURES}: ask more "
+            "puzzles, or longer ones, first; --budget COUNT asks the twins of these"
+        )
     out = arguments.out or folder / ("repair" if repair else "why")
     what = f"{_counted(len(twins.table), 'twin')} of {_counted(twins.failures, 'failure')}"
     takes = say_takes(len(twins.table), twins.spent)
     print(f"asking {what} and of solved puzzles{takes}", file=sys.stderr, flush=True)
-    asked = ask_twins(twins, out, read_model(others, run), arguments.shard or "1/1")
+    asked = ask_twins(twins, out, model, arguments.shard or "1/1")
     if asked.scores:
         report = f"cogniload report {folder} --out {folder / 'report'}"
         lines = [*explain_results([run, asked.folder]), *asked.lost]

@@ -200,6 +200,7 @@ class Asking:
         # what was refused before its first answer binds nobody; another shard may still be loading
         if (self.answers or shard[1] > 1) and (begun := Run.read(folder)):
             begun.refuse_another(folder, self.run)
+            self.run.what = begun.what
             self.run.model, self.run.about = begun.model, begun.about
         if anew and file.exists():
             self._hold()

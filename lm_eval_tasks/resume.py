@@ -59,6 +59,10 @@ _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 60
 
 
+# The names of a path to puzzles by which it is known wherever a run lies: RUN/why/puzzles.
+_END = 2
+
+
 @dataclass(slots=True)
 class Run:
     """What run.json holds.
@@ -242,17 +246,26 @@ class Run:
     def refuse_another(self, folder: Path, now: "Run") -> None:
         """Raise ValueError if this run, begun in a folder, is not the run `now`.
 
-        Facts of the model that only one of the two knows (the Hub was not reached) don't count.
+        Facts of the model that only one of the two knows (the Hub was not reached) don't count, nor
+        do the beginnings of a path to puzzles: their texts are compared prompt by prompt.
         """
         known = sorted(self.model.keys() & now.model.keys())
         begun, facts = (
-            run.what | {"model facts": {name: run.model[name] for name in known}}
+            run.what
+            | {"metadata": {name: _end_of_path(it) for name, it in run.what["metadata"].items()}}
+            | {"model facts": {name: run.model[name] for name in known}}
             for run in (self, now)
         )
         if begun != facts:
             changes = "; ".join(_differences(begun, facts)[:3])
             hint = "give what it was begun with, or another --output_path"
             raise ValueError(f"{folder} was begun with {changes}: {hint}")
+
+
+def _end_of_path(parameters: Any) -> Any:
+    """Return a dataset's parameters with the end of a path alone, which a copy of a run has too."""
+    path = parameters.get("path") if isinstance(parameters, dict) else None
+    return parameters | {"path": Path(path).parts[-_END:]} if isinstance(path, str) else parameters
 
 
 def _texts(names: str, value: object) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
+from cogniload_gen.answers.files import run_of
 from cogniload_gen.checks import did_you_mean
 from cogniload_gen.files import naming
 from lm_eval_tasks.evaluation import CAPS, DESIGN, Evaluation
@@ -58,7 +59,7 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
         what = "the command chooses the puzzles, and --out has the answers"
         raise ValueError(f"--{unused[0]} is not taken: {what}")
     has_file, settings = "config" in given, _with_file(given)
-    begun = None if has_file else Run.read(run.parent if run.is_file() else run)
+    begun = None if has_file else Run.read(run_of(run))
     if not (begun or has_file or {"model", "model_args"} & settings.keys()):
         raise ValueError(
             f"{run} has no state/run.json, so it is no --output_path of cogniload eval: name one, "
@@ -91,7 +92,10 @@ def _with_file(settings: dict[str, Any]) -> dict[str, Any]:
     known = {*OURS, *IMPLIED, *REFUSED, *(each.name for each in fields(Evaluation))}
     if unknown := sorted(map(str, held.keys() - known)):
         near = did_you_mean(unknown[0], [*OURS, *(each.name for each in fields(Evaluation))])
-        where = "the model's own are in model_args, those of decoding in gen_kwargs"
+        where = (
+            "a model's name and address are in model_args, decoding in gen_kwargs, and model is "
+            "lm-eval's backend, such as local-chat-completions"
+        )
         raise ValueError(f"{file}: there is no setting {unknown[0]!r}{near or f': {where}'}")
     settings = held | settings
     for name in ("model_args", "gen_kwargs", "metadata"):

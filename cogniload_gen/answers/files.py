@@ -13,6 +13,7 @@ from typing import Any
 from cogniload_gen.answers import inspect_logs
 from cogniload_gen.answers.sample import Sample
 from cogniload_gen.answers.transcripts import with_transcripts
+from cogniload_gen.checks import did_you_mean
 from cogniload_gen.files import load_json, naming, open_file, read_objects
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,9 @@ def find_samples(path: Path) -> list[Path]:
     date. Raises FileNotFoundError for a path that isn't there.
     """
     if not path.exists():
-        raise FileNotFoundError(f"no such file or folder: {path}")
+        beside = [str(path.parent / each.name) for each in path.parent.glob("*")]
+        near = did_you_mean(str(path), beside)
+        raise FileNotFoundError(f"no such file or folder: {path}{near}")
     inside = [path] if path.is_file() else path.rglob("samples_*")
     found = [file for file in inside if SAMPLES_NAME.fullmatch(file.name)]
     return [file.parent.resolve() / file.name for file in found or inspect_logs.find_logs(path)]
@@ -49,6 +52,14 @@ def split_name(file: Path) -> tuple[str, str]:
     if match is None:
         raise ValueError(f"a samples file must be named samples_TASK_DATE.jsonl, got {file.name}")
     return match["task"], match["date"]
+
+
+def run_of(path: Path) -> Path:
+    """Return the folder of the run that a samples file belongs to; a folder is its own."""
+    if not path.is_file():
+        return path
+    above = path.absolute().parents[1]
+    return above if (above / "state" / "run.json").exists() else path.parent
 
 
 def read_samples(file: Path) -> Iterator[tuple[str, int, Sample]]:

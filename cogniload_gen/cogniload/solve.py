@@ -124,6 +124,8 @@ def solve_steps(puzzle_text: str) -> Solution:
     question = lines.pop(first - 1 if question_first else -1)
     first -= bool(question_first)
     people, numbered = _parse_people(lines[:first], own), lines[first:]
+    if lines and lines[0][1].startswith("{"):
+        raise ValueError("expected the text of one puzzle, its column puzzle, and got a row")
     if not people or not numbered:
         raise _error(question, "a puzzle's text (people, statements, a question), and not its row")
     states, statements = [people], list[tuple[State, State]]()

@@ -76,7 +76,10 @@ def push(
     Hub can't be reached or refuses.
     """
     if not REPOSITORY.fullmatch(repo):
-        raise ValueError(f"the repository must be user/name, got {brief(repo)}")
+        raise ValueError(
+            "the repository must be user/name on the Hub, whose puzzles are made from parameters, "
+            f"got {brief(repo)}"
+        )
     new = shards.configuration_of(dataset, **parameters)
     if dry_run is not None:
         with whole_folder(Path(dry_run)) as folder:

@@ -235,7 +235,7 @@ def test_what_the_hub_refuses_is_one_line(stand_in, capsys, monkeypatch):
     assert_refused("me/puzzles has a card that `cogniload push` did not write: ")
     assert_refused("me/puzzles exists and is public", "me/puzzles", "--private")
     assert_refused("you/puzzles: the Hub refused: HfHubHTTPError: 403 Forbidden", "you/puzzles")
-    assert_refused("the repository must be user/name, got 'a/b/c'", "a/b/c")
+    assert_refused("the repository must be user/name on the Hub, whose puzzles are ", "a/b/c")
     monkeypatch.setenv("HF_TOKEN", "hf_bad")
     unknown = "HfHubHTTPError: Client error '401 Unauthorized'"
     assert_refused(f"me/other: the Hub refused: {unknown}", "me/other")

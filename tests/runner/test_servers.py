@@ -406,7 +406,9 @@ def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_pa
     assert not server.requests
     with serving() as gone:
         pass
-    assert error_of(*arguments(gone, tmp_path)) == f"no server answers at {url_of(gone)}"
+    assert error_of(*arguments(gone, tmp_path)) == (
+        f"no server answers at {url_of(gone)}: start it, or correct base_url"
+    )
     for url in ("http://h:port/v1", f"http://me:{SECRET}/{SECRET}@h/v1", "h:80/v1", None):
         message = error_of(*arguments(server, tmp_path, base_url=url))
         assert "http://HOST:PORT/v1/chat/completions" in message

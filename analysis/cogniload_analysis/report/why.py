@@ -22,6 +22,7 @@ from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_analysis.stats import wilson_interval
 from cogniload_analysis.words import WORDS, say
 from cogniload_gen.answers.choose_twins import BUDGET, ENOUGH_FAILURES
+from cogniload_gen.answers.files import run_of
 from cogniload_gen.grid import ORIGINAL
 
 CHANGES = WORDS["changes"]
@@ -124,7 +125,7 @@ def say_next(rows: pd.DataFrame, price: tuple[float, float] | None) -> str:
         return ""
     if failures < ENOUGH_FAILURES:
         return say("why_few", failures=failures, of=ENOUGH_FAILURES)
-    run = file.parents[1]
+    run = run_of(file)
     asked = shlex.quote(str(run)) if (run / "state" / "run.json").exists() else ""
     command = f"cogniload why {asked or f'{shlex.quote(str(file))} --model ...'}"
     spent = rows[["spent_prompt_tokens", "spent_response_tokens"]].mean(skipna=False).tolist()

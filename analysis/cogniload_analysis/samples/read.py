@@ -78,6 +78,8 @@ def read_benchmarks(
         hint = "run lm_eval with --output_path and --log_samples, and give the folder that it wrote"
         if begun:
             hint = "`cogniload eval --merge` writes them, with --output_path of what is answered"
+        if any((path / "report.html").exists() for _, path in labelled):
+            hint = "it holds a report, so give the folder of the run that the report is of"
         raise ValueError(f"no samples_TASK_DATE.jsonl in {searched}: {hint}")
     runs = [describe_run(file, labels[file]) for file in sorted(labels)]
     own = {each: [run for run in runs if holds(run.task, run.file, each)] for each in among}
