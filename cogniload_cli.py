@@ -522,6 +522,7 @@ def why(parser: Parser, words: Words) -> int:
     from cogniload_analysis.report.compare_runs import explain_results
     from cogniload_analysis.report.why import say_takes
     from lm_eval_tasks.ask_twins import ask_twins
+    from lm_eval_tasks.runner import report_of
     from lm_eval_tasks.words import read_model
 
     folder, model = run_of(run), read_model(others, run)
@@ -531,12 +532,13 @@ def why(parser: Parser, words: Words) -> int:
             "puzzles, or longer ones, first; --budget COUNT asks the twins of these"
         )
     out = arguments.out or folder / ("repair" if repair else "why")
-    what = f"{_counted(len(twins.table), 'twin')} of {_counted(twins.failures, 'failure')}"
+    what = f"{_counted(len(twins.table), 'text' if repair else 'twin')} of "
+    what += f"{_counted(twins.failures, 'failure')} and of solved puzzles"
     takes = say_takes(len(twins.table), twins.spent)
-    print(f"asking {what} and of solved puzzles{takes}", file=sys.stderr, flush=True)
+    print(f"{what} to ask{takes}", file=sys.stderr, flush=True)
     asked = ask_twins(twins, out, model, arguments.shard or "1/1")
     if asked.scores:
-        report = f"cogniload report {folder} --out {folder / 'report'}"
+        report = report_of(folder)
         lines = [*explain_results([run, asked.folder]), *asked.lost]
         asked = replace(asked, lines=lines, next=report)
     return _say_results(asked)

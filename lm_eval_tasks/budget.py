@@ -154,7 +154,8 @@ def continue_from(
         raise ValueError(
             "a chat server goes on from a text of the model's own only if it takes "
             "continue_final_message=true in --gen_kwargs (vLLM, SGLang), and never from reasoning: "
-            "use the completions, --model local-completions --model_args base_url=..."
+            "use the completions, --model local-completions --model_args "
+            "base_url=.../v1/completions,tokenizer_backend=none"
         )
     if not prefix:
         return prompt
@@ -296,7 +297,9 @@ class SharedBudgetTask(ConfigurableTask):
         """
         doc, facts = request.doc, facts_of(response)
         share = self._shares[doc["id"]]
-        if self._reads_prompts:
+        # some stand-ins for a server count words
+        counts_words = facts.prompt_tokens == len(str(self.doc_to_text(doc)).split())
+        if self._reads_prompts and not counts_words:
             self._reads_prompts = _check_prompt_read(self.config.task, share, facts.prompt_tokens)
         counted = replace(facts, response_tokens=self._count(response, share.counted))
         return self.record(self._whole(doc, response), doc | counted.columns(share)) | {

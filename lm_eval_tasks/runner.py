@@ -5,6 +5,7 @@ When all answers are there, lm-eval scores them without the model; `--merge` doe
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
@@ -173,9 +174,15 @@ def score(
     text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
     _write(folder / f"results_{end}.json", [text])
     lines = [f"results  {folder / f'results_{end}.json'}", *lost]
-    report = f"cogniload report {out} --out {out / 'report'}"
-    tables = [*_make_tables(results)]
-    return Results(out, results["results"], lines=lines, tables=tables, lost=lost, next=report)
+    tables, following = [*_make_tables(results)], report_of(out)
+    return Results(out, results["results"], lines=lines, tables=tables, lost=lost, next=following)
+
+
+def report_of(folder: Path) -> str:
+    """Return the command that writes the report on a run's folder, over an earlier one."""
+    report = folder / "report"
+    force = " --force" * (report / "report.html").exists()
+    return shlex.join(["cogniload", "report", str(folder), "--out", str(report)]) + force
 
 
 def _leave_out(

@@ -21,6 +21,7 @@ from cogniload_gen.checks import check_price
 from cogniload_gen.files import one_line
 from lm_eval_tasks.answers_file import Answers
 from lm_eval_tasks.resume import Run
+from lm_eval_tasks.runner import report_of
 from lm_eval_tasks.spending_caps import HIGHER_CAP, cost_of
 
 # What lm-eval says of every run like ours, and why a number is missing, which the results say.
@@ -108,7 +109,7 @@ def describe_status(
     elif not whole:
         following = "the same command continues"
     elif any(folder.glob("*/results_*.json")):
-        following = f"cogniload report {folder} --out {folder / 'report'}"
+        following = report_of(folder)
     return {
         "folder": str(folder),
         "tasks": one_line(", ".join(map(str, run.what["tasks"]))),

@@ -16,7 +16,7 @@ from cogniload_gen.tokens import estimate
 from lm_eval_tasks.answers_file import Answers, Record
 from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.lm_eval_private import read_levels
-from lm_eval_tasks.runner import Results
+from lm_eval_tasks.runner import Results, report_of
 
 # How the names of settings end that limit tokens.
 _BUDGETS = ("tokens", "toks", "budget")
@@ -47,7 +47,7 @@ def sweep(evaluation: Evaluation, setting: str, out: str | Path, **how: Any) -> 
         if results.stopped:
             return
         scored = scored and bool(results.scores)
-    report = f"cogniload report {out} --out {out}/report" if scored else ""
+    report = report_of(Path(out)) if scored else ""
     yield Results(Path(out), lines=_say_levels(name, folders), next=report)
 
 

@@ -43,6 +43,7 @@ class Analysis(ABC):
         benchmarks: The benchmarks that it is about: several where they are analysed together, with
             one StrEnum of outcomes.
         loads: The columns that `read_loads` fills, in the order of its values.
+        paper: The paper that it is cited by, as names and a year.
         method: How its puzzles are scored and its numbers are defined, in sentences for a paper.
         package: The package whose `reading.html` says how its numbers are read, if it has one.
         meanings: Each wrong outcome in words; by default its name.
@@ -61,6 +62,7 @@ class Analysis(ABC):
     growth: tuple[str, ...] = ()
     facts: tuple[Columns, ...] = ()
     views: tuple[str, ...] = ()
+    paper: str = ""
     method: str = ""
     package: str = ""
 

@@ -174,7 +174,7 @@ def _read_run(run: Path) -> dict[str, _Tried]:
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(
-            f"{run} must hold one model's samples of one task, got {got}: name one's folder"
+            f"{run} must hold one model's samples of one task, got {got}: name one run"
         )
     if all(puzzle.solved for puzzle in tried.values()):
         raise ValueError(f"{run} holds no failure to explain")

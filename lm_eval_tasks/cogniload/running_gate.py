@@ -22,9 +22,11 @@ from cogniload_analysis.cogniload.training_mix import choose_cells, make_source
 from cogniload_analysis.report.gate_runs import SIDES, Judged, find_flips
 from cogniload_gen.checks import check_integer
 from cogniload_gen.grid import language_of
+from cogniload_gen.never_written import without_keys
 from cogniload_gen.tables import table_writer
 from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.request_seeds import Key
+from lm_eval_tasks.resume import Run
 from lm_eval_tasks.spending_caps import CapReached, cost_of
 from lm_eval_tasks.status import each_warning_once
 
@@ -60,6 +62,8 @@ def run_gate(
             f"the new model is that of {run}: say what is new, such as --model_args or --config, "
             "or give a second run; --anew asks the same one again"
         )
+    for side in SIDES[: 1 if anew else 2]:
+        _refuse_another_server(out / side, models[side])
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
     ids = _write_puzzles(frame, out / PUZZLES, budget, seed)
@@ -102,15 +106,28 @@ def run_gate(
     return Judged(replace(found, cap=cap), flips, runs, round(time.monotonic() - began, 1))
 
 
+def _refuse_another_server(folder: Path, model: Evaluation) -> None:
+    """Raise ValueError if answers in a folder came from another address than they would now."""
+    begun = Run.read(folder)
+    if begun is None:
+        return
+    held = (without_keys(dict(args)) for args in (begun.model_args, model.model_args))
+    there, now = (args.get("base_url") for args in held)
+    if there != now:
+        raise ValueError(
+            f"{folder} has answers from {there}, and would have more from {now}: name another "
+            "--out, or ask the new model again by --anew"
+        )
+
+
 def _describe(side: str, asking: Asking) -> dict[str, Any]:
     """Return the model of a side, and what its answers took."""
     given, tokens = asking.config.model_args, asking.answers.tokens
     spent = dict(zip(("spent_prompt_tokens", "spent_response_tokens"), tokens, strict=True))
     model = given.get("model") or given.get("pretrained") or asking.config.model
-    price = asking.caps.price
-    return {"side": side, **spent, "model": model} | (
-        {"cost": cost_of(tokens, price)} if any(price) else {}
-    )
+    price, at = asking.caps.price, without_keys(dict(given)).get("base_url")
+    cost = cost_of(tokens, price) if any(price) else None
+    return {"side": side, "model": model, "base_url": at, **spent, "cost": cost}
 
 
 def _write_puzzles(frame: pd.DataFrame, file: Path, budget: int, seed: int) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 from command_line import refusal
 from lm_eval_layout import make_puzzle, make_sample, write_run
-from report_reader import page_text, read_page
+from report_reader import page_text, read_page, read_table
 from stored import read_lines
 
 from cogniload_analysis.report.compare_runs import explain_results
@@ -21,7 +21,7 @@ RIGHT = {
 """Of four texts with each change, how many are right by what slips of a cause grow with."""
 
 
-def write(folder, model, cause=None, twins=("",)):
+def write(folder, model, cause=None, twins=("",), port=0):
     """Write answers to twins of 80 puzzles, of which 60 failed; without a cause, all twins fail."""
     samples = []
     for index in range(80):
@@ -34,7 +34,8 @@ def write(folder, model, cause=None, twins=("",)):
             samples.append(
                 make_sample(row, f"{index} {twin}.", ("wrong_logic", "correct_valid")[right])
             )
-    write_run(folder, model, samples)
+    served = {"base_url": f"http://127.0.0.1:{port}/v1"} if port else {}
+    write_run(folder, model, samples, model_args=served)
     return folder
 
 
@@ -52,6 +53,18 @@ def test_a_report_of_a_run_with_twins_without_a_failure_or_a_success(
     write_run(folder, "m", samples)
     assert main(["report", str(folder), "--out", str(tmp_path / "out")]) == 0
     assert ("no failure to explain" in capsys.readouterr().out) == (solved == 80)
+
+
+def test_two_servers_of_one_name_are_two_rows_each_with_its_own_cause(undrawn, tmp_path):
+    """Where twins are asked of a server that has moved, they stay with their puzzles."""
+    for run, cause, port in (("a", "distraction", 1), ("b", "work", 2)):
+        write(tmp_path / run, "solver", port=port)
+        write(tmp_path / run / "why" / "answers", "solver", cause, CHANGES, port=port + 8)
+    assert main(["report", *(str(tmp_path / r) for r in "ab"), "--out", str(tmp_path / "r")]) == 0
+    overview = read_table(tmp_path / "r", "overview").set_index("model")["cause"]
+    assert overview.filter(like=":1/").tolist() == ["distraction"]
+    assert overview.filter(like=":2/").tolist() == ["work"]
+    assert len(overview) == 2
 
 
 @pytest.fixture

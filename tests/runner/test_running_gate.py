@@ -57,6 +57,21 @@ def test_a_gate_ends_at_its_verdict(words, server, tmp_path):
     assert (len(asked(server, "worse")), asked(server, "solver")) == (50, [])
 
 
+def test_answers_from_another_address_are_no_answers_of_this_model(words, server, tmp_path):
+    """A name says nothing where another server has it; only --anew asks it again."""
+    assert command(*words("gate", "worse", "--margin=2", "--budget=50"))[0] == 5
+    server.asked()
+    moved = words("gate", "worse", "--margin=2", "--budget=50")
+    place = moved.index("--model_args") + 1
+    moved[place] = moved[place].replace("127.0.0.1", "localhost")
+    code, _, err = command(*moved)
+    assert (code, "has answers from http://127.0.0.1:" in err) == (2, True)
+    assert not server.requests
+    assert command(*moved, "--anew", "--json", tmp_path / "g.json")[0] == 5
+    (_, new) = json.loads((tmp_path / "g.json").read_text("utf-8"))["runs"]
+    assert new["base_url"].startswith("http://localhost:")
+
+
 def test_a_gate_of_a_model_beside_itself_asks_nothing(words, server):
     said = words("gate", "solver", "--margin=2")
     place = said.index("--model_args")

@@ -1,6 +1,5 @@
 """`cogniload why`: which twins are chosen, and that a run's own model answers them, once."""
 
-import html
 import json
 import re
 import shutil
@@ -10,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
 from eval_command import arguments, command, done, read, url_of
+from report_reader import page_text, read_page
 from stored import cases, contents, write_lines
 
 from cogniload_gen import generate_factor, solve
@@ -90,7 +90,7 @@ def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):
     other = write(
         tmp_path, [{"doc": row, "acc": row is not rows[0]} for row in rows + twins], "x_7"
     )
-    with pytest.raises(ValueError, match=r"one task, got .*/cogniload_mini, .*/x: name a"):
+    with pytest.raises(ValueError, match=r"one task, got .*/cogniload_mini, .*/x: name one run"):
         make_twins(tmp_path, 12, 0)
     other.rename(tmp_path / "samples_cogniload_mini_2027.jsonl")
     for budget, failed, solved in ((15, 3, 2), (12, 2, 2), (11, 1, 1), (4, 1, 1)):
@@ -110,8 +110,8 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, 
     assert command("why", run, "--budget", "60")[:2] == (0, out)
     report = tmp_path / "report"
     assert command("report", run, "--out", report)[0] == 0
-    page = html.unescape((report / "report.html").read_text("utf-8"))
-    assert all(line in page for line in out.splitlines())
+    page = page_text(read_page(report / "report.html"))
+    assert all(line.replace("`", "") in page for line in out.splitlines())
     code, _, err = command("why", run, "--budget", "40")
     assert (code, "other twins" in err) == (2, True)
     assert not server.requests

@@ -41,6 +41,7 @@ class _CogniLoadAnalysis(Analysis):
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(find_break)
     find_needles = staticmethod(find_needles)
+    paper = "Kaiser et al., 2026"
     method = say("method_cogniload")
     package = "cogniload_analysis.cogniload"
     meanings = MEANINGS

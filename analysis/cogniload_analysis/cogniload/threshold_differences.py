@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload import glm_thresholds as th
-from cogniload_analysis.cogniload.fitted import PROJECTION, Fitted, hide_unknown
+from cogniload_analysis.cogniload.fitted import CROSSING, Fitted, hide_unknown
 from cogniload_analysis.cogniload.glm import TERMS, LoadGLM, fit_logistic, load_design
 from cogniload_analysis.cogniload.sections.adaptive import fit_models
 from cogniload_analysis.stats import percentiles
@@ -44,11 +44,11 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     for first, second in pairs:
         one, other = models[first], models[second]
         pair = {"first": first, "second": second, "condition": ""}
-        told = list(_compare_crossings(one, other))
-        if one.is_projected and other.is_projected:
-            projected = list(_compare(one, other))
-            both = one.meaning == other.meaning == PROJECTION
-            told = projected if both else told[:1] + projected[1:]
+        projected = one.is_projected and other.is_projected
+        told = [*(_compare if projected else _compare_crossings)(one, other)]
+        if projected and one.meaning == other.meaning == CROSSING:
+            crossing = next(_compare_crossings(one, other))
+            told[0] = crossing if crossing["method"] else told[0]
         rows += [pair | row for row in told]
     return pd.DataFrame(rows)
 
@@ -209,9 +209,10 @@ def _row(
 ) -> dict[str, object]:
     """Return a difference as a row of the table."""
     (first, second), ratio = pair, name == "ECL50"
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         low, high = (float(np.power(10.0, end)) if ratio else end for end in ends)
-    difference = first.value / second.value if ratio else first.value - second.value
+        apart = np.divide if ratio else np.subtract  # below all N, an ECL50 is 0
+        difference = float(apart(first.value, second.value))
     notes = dict.fromkeys(at.note or at.status for at in pair if at.status != "crossing")
     return {
         "measure": name,

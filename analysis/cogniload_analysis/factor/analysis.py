@@ -83,6 +83,7 @@ class _FactorAnalysis(Analysis):
     read_loads = staticmethod(levels.read_loads)
     compare = staticmethod(compare_decays)
     find_runs = staticmethod(adaptive.find_runs)
+    paper = "Liu et al., 2024"
     method = say("method_factor")
     package = "cogniload_analysis.factor"
     meanings = levels.MEANINGS

@@ -6,6 +6,7 @@ software (C4).
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,23 +30,30 @@ _MANY = 6
 
 @dataclass(frozen=True)
 class Citation:
-    """A paragraph on the method, a sentence or two on each run, and BibTeX entries."""
+    """A paragraph on the method, a sentence or two on each run, and BibTeX entries.
+
+    `paper` is how the paragraph names the paper of the first entry.
+    """
 
     name: str
     method: str
     results: Sequence[str]
     bibtex: str
+    paper: str
 
     kind: ClassVar = "citation"
 
     @property
     def files(self) -> dict[str, bytes]:
         """The same as text, LaTeX and JSON, by the names of files."""
-        lines = [self.method, *self.results]
+        lines, key = (
+            [self.method, *self.results],
+            re.findall(r"^@\w+\{(\w+),", self.bibtex, re.M)[0],
+        )
         parts = {"method": self.method, "results": [*self.results], "bibtex": self.bibtex}
         texts = {
             "txt": "\n\n".join([*lines, self.bibtex]),
-            "tex": "\n\n".join(map(set_latex, lines)),
+            "tex": "\n\n".join(map(set_latex, lines)).replace(self.paper, rf"\citealp{{{key}}}"),
             "json": json.dumps(parts, indent=2, ensure_ascii=False),
             "bib": self.bibtex,
         }
@@ -72,6 +80,7 @@ def cite(
     told = {
         "models": "; ".join(models) if len(models) < _MANY else f"{len(models)} models",
         "benchmark": analysis.name,
+        "paper": analysis.paper,
         "puzzles": frame["id"].nunique(),
         "loads": "; ".join(f"{of} {' to '.join(it.split(' … '))}" for of, it in levels.items()),
         "software": __version__,
@@ -95,7 +104,7 @@ def cite(
     ]
     paper = analysis.benchmarks[0].words["citation"].strip()
     bibtex = f"{paper}\n\n{say('software', version=__version__)}"
-    return Citation(f"{analysis.prefix}cite", " ".join(method), results, bibtex)
+    return Citation(f"{analysis.prefix}cite", " ".join(method), results, bibtex, analysis.paper)
 
 
 def _tell(values: pd.Series) -> str:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import comparison_sections
-from cogniload_analysis.compare.why import TWINS_ALONE, drop_twins
+from cogniload_analysis.compare.repair_effects import is_repair
+from cogniload_analysis.compare.why import TWINS_ALONE, drop_twins, is_twin
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import Figure
 from cogniload_analysis.display.page import Content, Section, Verdict, walk
@@ -106,7 +107,7 @@ def build_part(
         run = Section("What was run", [shown], "what-was-run", folded=True)
         sections = [*repair_sections(everything, analysis), run]
         return Part(analysis, _describe_runs(runs, runs), verdicts, sections)
-    explained = explain_models(everything)
+    explained, ids = explain_models(everything), everything["id"]
     causes = {name: ", ".join(why.causes) or "open" for name, (_, why) in explained.items()}
     findings = analysis.report(frame, causes)
     endings = tb.table("endings", ending_table(frame), prefix=analysis.prefix)
@@ -132,7 +133,7 @@ def build_part(
         analysis=analysis,
         header=_describe_runs(runs, once),
         verdicts=add_next(verdicts, explained, frame, price),
-        citation=cite(analysis, frame, once, verdicts, len(everything) - len(frame)),
+        citation=cite(analysis, frame, once, verdicts, (is_twin(ids) & ~is_repair(ids)).sum()),
         overview=findings.overview,
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed, *left_out],

@@ -160,7 +160,7 @@ def _draw_effects(model: str, effects: pd.DataFrame, name: str) -> Figure:
         series.append(Series(f"{of} before", places, share, low, high, style=POINTS))
 
     def name_changes(axes: Any) -> None:
-        names = [fill(CHANGES.get(change, change), 14) for change in changes]
+        names = [fill(CHANGES.get(change, change), 10) for change in changes]
         axes.set_xticks(range(len(changes)), names)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 

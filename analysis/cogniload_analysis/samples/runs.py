@@ -280,11 +280,10 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
     ]
     own = [run.own for run in runs]
     puzzles = [_describe_puzzles(frame, analysis.loads) for frame in frames]
-    ids = [{*frame["id"].astype(str)} for frame in frames]
-    for place in (place for place, about in enumerate(puzzles) if not about):
-        bases = {id.partition("~")[0] for id in ids[place]}
-        of = (about for about, own in zip(puzzles, ids, strict=True) if bases <= own)
-        puzzles[place] = next(of, {})
+    for place, of in _find_puzzles(runs, frames):
+        puzzles[place] = puzzles[of]
+        held = settings[of].get("base_url")  # a server may have moved since
+        settings[place] = settings[place] | ({"base_url": held} if held else {})
     said: list[tuple[str, ...]] = [(run.base,) for run in runs]
     for about, tasks in ((settings, False), (own, True), (puzzles, True)):
         rows = [(run.task * tasks, text) for run, text in zip(runs, said, strict=True)]
@@ -296,6 +295,21 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
                 for place in places:
                     said[place] += (about[place].get(name, _say_unset(name)),)
     return [", ".join(texts[1:]) for texts in said]
+
+
+def _find_puzzles(runs: Sequence[Run], frames: Sequence[pd.DataFrame]) -> Iterable[tuple[int, int]]:
+    """Yield the places of the runs that are twins, and those of the runs of their puzzles.
+
+    Of several runs of the same puzzles, that one in whose folder the twins are.
+    """
+    ids = [{*frame["id"].astype(str)} for frame in frames]
+    for place, mine in enumerate(ids):
+        bases = {id.partition("~")[0] for id in mine}
+        if not bases & mine:
+            of = [other for other, theirs in enumerate(ids) if bases <= theirs]
+            inside = runs[place].file.parents
+            of.sort(key=lambda other: runs[other].file.parent.parent not in inside)
+            yield from ((place, other) for other in of[:1])
 
 
 def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
