@@ -107,5 +107,5 @@ def test_much_overflow_bounds_both_scores_and_little_does_not(undrawn, tmp_path)
     assert overview.loc["much", "ECL50_most"] > 1.3 * overview.loc["much", "ECL50"]
     assert math.isnan(overview.loc["little", "ECL50_most"])
     page = unescape(pages["report.html"].decode())
-    assert page.count("If all that were cut were right, it would solve") == 1
+    assert page.count("If all that were cut were right, it would solve") == 2  # also to be cited
     assert "ECL50, bounds" in page

@@ -71,7 +71,7 @@ def test_a_page_reads_as_it_did(name, request, monkeypatch, tmp_path):
     page = write_report(paths, tmp_path)
     assert_links_lead_everywhere(page)
     text = lines_of(read_page(page)) + "\n".join(figures) + "\n"
-    text = re.sub(r"(?<=`cogniload why )\S+/", "", text)  # a folder of this machine
+    text = re.sub(r"(?<=cogniload why )\S+/", "", text)  # a folder of this machine
     snapshot = Path(__file__).with_name("data") / f"{name}.txt"
     if "RENEW" in os.environ:
         snapshot.write_text(text, "utf-8")

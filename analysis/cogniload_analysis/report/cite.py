@@ -24,8 +24,8 @@ _OTHERS = "as the table of runs lists"
 
 _MACHINE = "backend", "precision", "device"
 
-# Models that are counted, and not named.
-_MANY = 6
+# Models that are counted, and not named, and other values that are named.
+_MANY, _FEW = 6, 3
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ def cite(
     models = list(dict.fromkeys(frame["model"].astype(str)))
     levels = {it.heading: join_levels(it.scale(frame[it.name])) for it in analysis.loads}
     attempts, dates = int(frame["attempt"].max()), sorted({*runs["date"].astype(str).str[:10]})
-    until = json.loads(_tell(frame["until"]) or "{}") if frame["until"].nunique() == 1 else {}
+    chosen = frame["until"].unique()
+    until = json.loads(chosen[0] or "{}") if len(chosen) == 1 else {}
     limit = one["output_limit"]
     told = {
         "models": "; ".join(models) if len(models) < _MANY else f"{len(models)} models",
@@ -108,6 +109,6 @@ def cite(
 
 
 def _tell(values: pd.Series) -> str:
-    """Return what all runs have in common, as text, or where it stands of each."""
-    texts = {*values.astype(str)}
-    return texts.pop() if len(texts) == 1 else _OTHERS
+    """Return what all runs have, as text: a few values each once, or where they stand."""
+    texts = sorted({str(value) for value in values} - {"", "nan"})
+    return " and ".join(texts) if len(texts) <= _FEW else _OTHERS

@@ -22,7 +22,7 @@ class ToyAnalysis(Analysis):
         """Return how many numbers a sum has."""
         return (puzzle["n"],)
 
-    def report(self, frame):
+    def report(self, frame, causes):
         """Return the toy's part of the report."""
         data = accuracy_table(frame, "n")
         columns = {"model": "Model", "n": "Numbers", "accuracy": ("Acc [%]", percent)}
