@@ -269,7 +269,8 @@ def explain(error: Exception, model: object, seconds: float | None = None) -> Ex
     elif isinstance(error, aiohttp.ClientSSLError):
         says = f"is not trusted, see ca_cert_path, and http or https: {BRIEF.repr(str(error))}"
     elif isinstance(error, aiohttp.ClientConnectionError):
-        return ConnectionError(f"no server answers at {url}: start it, or correct base_url")
+        where = "base_url or the proxy" if shown["proxy"] else "base_url"
+        return ConnectionError(f"no server answers at {url}: start it, or correct {where}")
     elif isinstance(error, TimeoutError):
         says = (
             f"did not answer within {seconds or getattr(model, 'timeout', '?')} s: "

@@ -427,7 +427,7 @@ def test_a_cause_is_named_as_it_is(server, tmp_path, monkeypatch):
     assert command(*arguments(server, tmp_path / "here"))[0] == 0
     assert server.seen[-1][1] == f"Bearer {SECRET}"
     there = error_of(*arguments(server, tmp_path, base_url="http://example.invalid/v1/completions"))
-    assert there.endswith(
+    assert there.partition(": start it")[0].endswith(
         "http://example.invalid/v1/completions through the proxy http://127.0.0.1:1"
     )
     monkeypatch.setenv("OPENAI_API_KEY", f"{SECRET}\n{SECRET}")
