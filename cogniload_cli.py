@@ -379,12 +379,8 @@ def evaluate(parser: Parser, words: Words) -> int:
         "--status DIR ... [--include_path DIR] [--price IN,OUT] [--json]",
     )
     parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
-    parser.option(
-        "output-path",
-        "DIR",
-        "for answers and results; the same command continues",
-        type=Path,
-    )
+    text = "for answers and results; the same command continues"
+    parser.option("output-path", "DIR", text, type=Path)
     parser.option("config", "FILE", "YAML of these arguments, and lm_eval run's", type=Path)
     parser.option("shard", "I/N", "answer only the I-th of N equal parts")
     text = "ask until this is known: ECL50±20%%, ECL80±20%%, ID50±1, N_eff±20%%, ..."
@@ -456,12 +452,12 @@ def _say_scores(results: "Results", *, verbose: bool, chosen: bool = False) -> i
     """
     from cogniload_analysis.report.write import say_results
 
-    said = list[str]()
+    verdict = list[str]()
     if results.scores and not chosen:
         with suppress(ValueError):  # of no task that has a report
-            said = say_results(results.folder)
-    tables = results.tables if verbose or not (said or chosen) else ()
-    return _say_results(replace(results, lines=[*tables, *said, *results.lines]))
+            verdict = say_results(results.folder)
+    tables = results.tables if verbose or not (verdict or chosen) else ()
+    return _say_results(replace(results, lines=[*tables, *verdict, *results.lines]))
 
 
 def _say_results(results: "Results") -> int:
@@ -491,10 +487,7 @@ def why(parser: Parser, words: Words) -> int:
     parser.option("budget", "COUNT", text, type=int)
     parser.option("seed", "SEED", "seed of the choice of puzzles (0)", type=int, default=0)
     parser.option(
-        "out",
-        "DIR",
-        "for answers; the same command continues (RUN/why or repair)",
-        type=Path,
+        "out", "DIR", "for answers; the same command continues (RUN/why or repair)", type=Path
     )
     text = (
         "answer only the I-th of N equal parts; without it, the verdict follows when all are done"
@@ -512,7 +505,7 @@ def why(parser: Parser, words: Words) -> int:
     if file and file.suffix not in (".jsonl", ".parquet"):
         raise ValueError(f"--write FILE must end in .jsonl or .parquet, got {file}")
     make = choose_twins.make_repairs if repair else choose_twins.make_twins
-    twins = make(run, arguments.budget or BUDGET, arguments.seed)
+    twins = make(run, BUDGET if arguments.budget is None else arguments.budget, arguments.seed)
     if file:
         choose_twins.write_twins(twins, file, force=arguments.force)
         print(f"{_counted(len(twins.table), 'twin')} in {file}; for the report, score them by")

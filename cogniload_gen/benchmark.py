@@ -512,7 +512,7 @@ class Dataset:
         for name, value in chosen.items():
             if name not in own:
                 names = ", ".join(knob.name for knob in benchmark.parameters)
-                others = " or ".join(set(self.suites) - {benchmark.suite})
+                others = " or ".join(name for name in self.suites if name != benchmark.suite)
                 raise ValueError(
                     f"{name} is not for the suite {benchmark.suite}, which takes {names}: "
                     f"give suite {others}, got {name} {brief(value)}"

@@ -85,7 +85,7 @@ def uncut(scores: list[SampleScore]) -> dict[str, float]:
 
 @run_metric
 def thresholds(scores: list[SampleScore]) -> dict[str, float]:
-    """Return the thresholds that a report tells: ECL50 in statements, NT50 a share, ID50."""
+    """Return the thresholds of a report's headline: ECL50 in statements, NT50 a share, ID50."""
     found = Fitted(frame_of(scores)).thresholds
     return _with_ends({name: at for name, at in found.items() if at.status == "crossing"})
 

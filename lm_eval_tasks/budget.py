@@ -120,12 +120,14 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
         )
 
 
-def _check_prompt_read(task: str, share: Share, read: int | None) -> bool:
+def _check_prompt_read(task: str, share: Share, read: int | None, prompt: str) -> bool:
     """Return whether a server read about as many tokens as a prompt has; warn if it cuts prompts.
 
     ValueError if the prompt's tokens are counted by the model's tokenizer, and no estimate.
     """
     if read is None or read >= (0.8 if share.counted else 0.65) * share.prompt_tokens:
+        return True
+    if read == len(prompt.split()):  # it counts words
         return True
     says = (
         f"{task}: the server read {read:,} of the {share.prompt_tokens:,} tokens of a prompt, so "
@@ -297,10 +299,9 @@ class SharedBudgetTask(ConfigurableTask):
         """
         doc, facts = request.doc, facts_of(response)
         share = self._shares[doc["id"]]
-        # some stand-ins for a server count words
-        counts_words = facts.prompt_tokens == len(str(self.doc_to_text(doc)).split())
-        if self._reads_prompts and not counts_words:
-            self._reads_prompts = _check_prompt_read(self.config.task, share, facts.prompt_tokens)
+        if self._reads_prompts:
+            given = self.config.task, share, facts.prompt_tokens, str(self.doc_to_text(doc))
+            self._reads_prompts = _check_prompt_read(*given)
         counted = replace(facts, response_tokens=self._count(response, share.counted))
         return self.record(self._whole(doc, response), doc | counted.columns(share)) | {
             "backend_prompt_tokens": facts.prompt_tokens,

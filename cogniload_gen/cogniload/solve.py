@@ -116,6 +116,8 @@ def solve_steps(puzzle_text: str) -> Solution:
     lines = [(i, line.strip()) for i, line in enumerate(puzzle_text.split("\n"), 1) if line.strip()]
     if not lines:
         raise ValueError("line 1: expected a puzzle, got an empty text")
+    if lines[0][1].startswith("{"):
+        raise ValueError("expected the text of one puzzle, its column puzzle, and got a row")
     others = map(_grammar_of, LANGUAGES[1:])
     marked = (each for each in others if each.mark.search(puzzle_text))
     own = next(marked, _grammar_of(LANGUAGES[0]))
@@ -124,10 +126,8 @@ def solve_steps(puzzle_text: str) -> Solution:
     question = lines.pop(first - 1 if question_first else -1)
     first -= bool(question_first)
     people, numbered = _parse_people(lines[:first], own), lines[first:]
-    if lines and lines[0][1].startswith("{"):
-        raise ValueError("expected the text of one puzzle, its column puzzle, and got a row")
     if not people or not numbered:
-        raise _error(question, "a puzzle's text (people, statements, a question), and not its row")
+        raise _error(question, "a puzzle's text (people, statements, a question)")
     states, statements = [people], list[tuple[State, State]]()
     for line in numbered:
         if reminder := own.reminder.fullmatch(line[1]):

@@ -62,8 +62,9 @@ def run_gate(
             f"the new model is that of {run}: say what is new, such as --model_args or --config, "
             "or give a second run; --anew asks the same one again"
         )
-    for side in SIDES[: 1 if anew else 2]:
-        _refuse_another_server(out / side, models[side])
+    _refuse_another_server(out / SIDES[0], models[SIDES[0]], "name another --out")
+    if not anew:
+        _refuse_another_server(out / SIDES[1], models[SIDES[1]], "name another --out, or --anew")
     gate([(1, 1)], margin)  # which refuses a margin before anything is asked
     frame = read_samples([run])
     ids = _write_puzzles(frame, out / PUZZLES, budget, seed)
@@ -106,7 +107,7 @@ def run_gate(
     return Judged(replace(found, cap=cap), flips, runs, round(time.monotonic() - began, 1))
 
 
-def _refuse_another_server(folder: Path, model: Evaluation) -> None:
+def _refuse_another_server(folder: Path, model: Evaluation, remedy: str) -> None:
     """Raise ValueError if answers in a folder came from another address than they would now."""
     begun = Run.read(folder)
     if begun is None:
@@ -115,8 +116,7 @@ def _refuse_another_server(folder: Path, model: Evaluation) -> None:
     there, now = (args.get("base_url") for args in held)
     if there != now:
         raise ValueError(
-            f"{folder} has answers from {there}, and would have more from {now}: name another "
-            "--out, or ask the new model again by --anew"
+            f"{folder} has answers from {there}, and would have more from {now}: {remedy}"
         )
 
 

@@ -48,7 +48,7 @@ def with_load(doc: dict, results: list[str], fitted: Sequence[str]) -> dict[str,
 
 
 def capacity(loads: Loads) -> dict[str, float | None]:
-    """Return the capacity thresholds (section 3.1.3) that a report's headline tells, by name.
+    """Return the capacity thresholds (section 3.1.3) of a report's headline, by name.
 
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
     that a report doesn't print either, as its load is not known to matter; the log says why.

@@ -54,6 +54,10 @@ def test_an_adaptive_run_that_knows_nothing_and_several_models_are_refused(tmp_p
     with pytest.raises(ValueError, match="N_eff is not known: < 1"):
         share_results(RUN, tmp_path / "out", DATASET)
     samples = [*make_samples(BETA, 1, 1, grid=SMALL)]
+    config = {"model": "hf", "until": {"goal": "no goal", "target": 0.2, "budget": 300}}
+    write_run(tmp_path / "adaptive", "org/model", samples, config=config)
+    with pytest.raises(ValueError, match="an adaptive run can't be shared"):
+        share_results(tmp_path / "adaptive", tmp_path / "out", DATASET)
     write_run(tmp_path / "two", "org/model", samples)
     write_run(tmp_path / "two", "org/other", samples)
     with pytest.raises(ValueError, match="results of one model are shared at a time, got 2"):

@@ -62,8 +62,8 @@ def test_two_servers_of_one_name_are_two_rows_each_with_its_own_cause(undrawn, t
         write(tmp_path / run / "why" / "answers", "solver", cause, CHANGES, port=port + 8)
     assert main(["report", *(str(tmp_path / r) for r in "ab"), "--out", str(tmp_path / "r")]) == 0
     overview = read_table(tmp_path / "r", "overview").set_index("model")["cause"]
-    assert overview.filter(like=":1/").tolist() == ["distraction"]
-    assert overview.filter(like=":2/").tolist() == ["work"]
+    assert overview.filter(like="at 127.0.0.1:1").tolist() == ["distraction"]
+    assert overview.filter(like="at 127.0.0.1:2").tolist() == ["work"]
     assert len(overview) == 2
 
 

@@ -65,7 +65,8 @@ def test_line_ends_and_blank_lines_do_not_matter():
 BROKEN = [(PUZZLE.replace(old, new), message) for old, new, message in CASES["broken"]]
 BROKEN += [
     ("", "line 1: expected a puzzle, got an empty text"),
-    ("Hello", "line 1: expected a puzzle's text (people, statements, a question), and not its row"),
+    ('{"id": 1}', "expected the text of one puzzle, its column puzzle, and got a row"),
+    ("Hello", "line 1: expected a puzzle's text (people, statements, a question); got 'Hello'"),
 ]
 
 

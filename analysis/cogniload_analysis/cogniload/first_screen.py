@@ -107,22 +107,22 @@ def _describe(
     )
 
 
-def rank_runs(told: pd.DataFrame, ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
+def rank_runs(overview: pd.DataFrame, ranking: pd.DataFrame, perfect: pd.Series) -> pd.DataFrame:
     """Return `rank`, `rank_worst` and `unranked` of each run: its rank among those at its loads.
 
-    `told` has what is told of each run: at_chance, loads, meaning, ECL50, ECL50_low and ECL50_high.
-    Runs on the paper's loads are ranked by the projection, if all have one that have a rank in
-    their row of `ranking`, the `ranking_table`, and else by the crossing; others by what is told. A
-    run that is `perfect` comes first. `unranked` says why there is no rank. All ranks hold together
-    with 95 % confidence: the intervals of ECL50 are widened for their number, by Bonferroni's
-    correction.
+    `overview` has of each run: at_chance, loads, meaning, ECL50, ECL50_low and ECL50_high. Runs on
+    the paper's loads are ranked by the projection, if all have one that have a rank in their row of
+    `ranking`, the `ranking_table`, and else by the crossing; runs at other loads by the ECL50 of
+    `overview`. A run that is `perfect` comes first. `unranked` says why there is no rank. All ranks
+    hold together with 95 % confidence: the intervals of ECL50 are widened for their number, by
+    Bonferroni's correction.
     """
     paper = ranking[[*VALUES]].notna().any(axis=1)
     by_crossing = ranking.loc[paper & ~perfect, "rank"].isna().any()
     names = VALUES["crossing_rank" if by_crossing else "rank"]
-    own = told[["ECL50", "ECL50_low", "ECL50_high"]].set_axis(names, axis=1)
+    own = overview[["ECL50", "ECL50_low", "ECL50_high"]].set_axis(names, axis=1)
     ends = ranking[names].where(paper, own).set_axis(["value", "low", "high"], axis=1)
-    at = (told["loads"] + ", " + told["meaning"]).where(~paper, "")
+    at = (overview["loads"] + ", " + overview["meaning"]).where(~paper, "")
     known = ends["value"].notna() | perfect
     ranked = known & known.groupby(at).transform("sum").gt(1)
     wider = norm.isf((1 - CONFIDENCE) / 2 / max(1, ranked.sum())) / Z
@@ -135,8 +135,8 @@ def rank_runs(told: pd.DataFrame, ranking: pd.DataFrame, perfect: pd.Series) -> 
         worst = rank_among(mine["low"], mine["high"]) - (mine["high"] > mine["low"])
         best = rank_among(mine["high"], mine["low"])
         ranks.append(pd.DataFrame({"rank": best, "rank_worst": worst}))
-    why = np.select([ranked, told["at_chance"], ~known], ["", "at chance", "no ECL50"], "alone")
-    return pd.concat(ranks).loc[told.index].assign(unranked=why)
+    why = np.select([ranked, overview["at_chance"], ~known], ["", "at chance", "no ECL50"], "alone")
+    return pd.concat(ranks).loc[overview.index].assign(unranked=why)
 
 
 def _choose_threshold(fitted: Fitted) -> dict[str, Any]:

@@ -163,13 +163,13 @@ class Fitted:
 
     @cached_property
     def meaning(self) -> str:
-        """Which ECL50 is the one that is told: the projection, or the crossing without one."""
+        """Which ECL50 is reported: the projection, or the crossing without one."""
         known = self.is_projected and not math.isnan(self.projections.ECL50.value)
         return PROJECTION if known else CROSSING
 
     @property
     def thresholds(self) -> dict[str, th.Threshold]:
-        """The thresholds that are told, by name: by headlines and by harnesses."""
+        """The thresholds that headlines, comparisons and harnesses report, by name."""
         ECL50 = self.projections if self.meaning == PROJECTION else self.capacity
         others = self.projections if self.is_projected else self.capacity
         return {name: getattr(ECL50 if name == "ECL50" else others, name) for name in LOAD_OF}

@@ -15,6 +15,7 @@ from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.compare.why import drop_twins
+from cogniload_analysis.frame import adaptive_models
 from cogniload_analysis.published import published_table
 from cogniload_analysis.stats import TAILS
 from cogniload_analysis.words import say
@@ -88,8 +89,8 @@ def plan_comparison(
     own puzzles; `detect` is a fraction, `response_tokens` the mean of a response (of a published
     model 5,000, and of a run its own), `throughput` the tokens of response a second and GPU (the
     prompts' processing is left out), and `price` that of a million tokens of prompts and of
-    responses. Raises ValueError for another model, for a difference that is no fraction below the
-    model's accuracy, and for tokens or a throughput that are not above 0.
+    responses. Raises ValueError for another model, for an adaptive run, for a difference that is no
+    fraction below the model's accuracy, and for tokens or a throughput that are not above 0.
 
     >>> plan = plan_comparison("Qwen3-8B", 0.02)
     >>> plan.same_puzzles, plan.other_puzzles
@@ -98,7 +99,8 @@ def plan_comparison(
     for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
         if value is not None and not 0 < value < float("inf"):
             raise ValueError(f"{name} must be a number above 0, got {value!r}")
-    better, prompts, responses, slope = _read_run(like) if Path(like).exists() else _find(like)
+    find = _read_run if Path(like).exists() else _find
+    better, cells, prompts, responses, slope = find(like)
     accuracy = float(better.mean())
     if not 0 < detect < accuracy:
         raise ValueError(
@@ -107,28 +109,34 @@ def plan_comparison(
         )
     same, other = count_puzzles(better, lower_accuracies(better, detect))
     counts = accuracy, detect, same, other
-    rate = throughput, slope, len(better)
+    rate = throughput, slope, cells
     return ComparisonPlan(like, *counts, prompts, response_tokens or responses, *rate, price)
 
 
-def _find(like: str) -> tuple[np.ndarray, float, float, float]:
-    """Return a published model's accuracies on the paper's grid, tokens and slope over log10 N."""
+def _find(like: str) -> tuple[np.ndarray, int, float, float, float]:
+    """Return a published model's accuracies on the paper's grid, and how many cells that has.
+
+    Also the tokens of a prompt and of a response, and the slope over log10 N.
+    """
     published = published_table("glm").set_index("model")
     check_choice("like", like, [*published.index])
     slope = float(published["beta_N"][like])
-    return fit.expected_accuracies(like), _mean_prompt_tokens(like), _RESPONSE_TOKENS, slope
+    better = fit.expected_accuracies(like)
+    return better, len(better), _mean_prompt_tokens(like), _RESPONSE_TOKENS, slope
 
 
-def _read_run(like: str) -> tuple[np.ndarray, float, float, float]:
+def _read_run(like: str) -> tuple[np.ndarray, int, float, float, float]:
     """Return the same of a run's model, by its fit, on the run's own puzzles."""
     frame = drop_twins(read_samples([like]))
     if (models := frame["model"].nunique()) != 1:
         raise ValueError(f"like must be the results of one model, got {models} in {like}")
-    glm = Fitted(frame).glm
-    cells = glm.cells[["d", "N", "rho"]]
+    if adaptive_models(frame):
+        raise ValueError(f"like must be a run of fixed puzzles: the answers chose those of {like}")
+    glm, puzzles = Fitted(frame).glm, frame.drop_duplicates("id")[["d", "N", "rho"]]
     spent = frame[["spent_prompt_tokens", "spent_response_tokens"]].mean().fillna(_RESPONSE_TOKENS)
     prompts, responses = map(float, spent)
-    return np.asarray(glm.predict(**cells)), prompts, responses, float(glm.params["beta_N"])
+    better, slope = np.asarray(glm.predict(**puzzles)), float(glm.params["beta_N"])
+    return better, len(glm.cells), prompts, responses, slope
 
 
 def least_puzzles(slope: float, target: float = 0.20, d: int = 5, floor: float = 1) -> int:

@@ -35,7 +35,7 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     puzzle. Columns: first, second, measure, condition (empty), scale, first_value, second_value,
     difference, low, high, p, method and note. The ECL50 differs by a factor (scale "ratio"), the
     others by a difference. Both models' loads are held at the means of their responses. Crossings
-    are compared where a report tells one of the crossing: of puzzles along a line, of an adaptive
+    are compared where a report has no projection: of puzzles along a line, of an adaptive
     run, and where the projection is not known. A threshold whose load does not matter to both
     models has no difference.
     """
@@ -45,11 +45,11 @@ def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
         one, other = models[first], models[second]
         pair = {"first": first, "second": second, "condition": ""}
         projected = one.is_projected and other.is_projected
-        told = [*(_compare if projected else _compare_crossings)(one, other)]
+        found = [*(_compare if projected else _compare_crossings)(one, other)]
         if projected and one.meaning == other.meaning == CROSSING:
             crossing = next(_compare_crossings(one, other))
-            told[0] = crossing if crossing["method"] else told[0]
-        rows += [pair | row for row in told]
+            found[0] = crossing if crossing["method"] else found[0]
+        rows += [pair | row for row in found]
     return pd.DataFrame(rows)
 
 

@@ -6,7 +6,6 @@ software (C4).
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -46,10 +45,8 @@ class Citation:
     @property
     def files(self) -> dict[str, bytes]:
         """The same as text, LaTeX and JSON, by the names of files."""
-        lines, key = (
-            [self.method, *self.results],
-            re.findall(r"^@\w+\{(\w+),", self.bibtex, re.M)[0],
-        )
+        lines = [self.method, *self.results]
+        key = self.bibtex.partition("{")[2].partition(",")[0]
         parts = {"method": self.method, "results": [*self.results], "bibtex": self.bibtex}
         texts = {
             "txt": "\n\n".join([*lines, self.bibtex]),
@@ -77,8 +74,11 @@ def cite(
     attempts, dates = int(frame["attempt"].max()), sorted({*runs["date"].astype(str).str[:10]})
     chosen = frame["until"].unique()
     until = json.loads(chosen[0] or "{}") if len(chosen) == 1 else {}
-    limit = one["output_limit"]
-    told = {
+    limit, samples = one["output_limit"], frame["file"].astype(str).str.contains(r"\.jsonl")
+    harness = f"lm-evaluation-harness {one['lm_eval_version']}".strip()
+    harness = harness if samples.any() else "Inspect"
+    machine = ", ".join(filter(None, (one[name] for name in _MACHINE)))
+    values = {
         "models": "; ".join(models) if len(models) < _MANY else f"{len(models)} models",
         "benchmark": analysis.name,
         "paper": analysis.paper,
@@ -88,12 +88,11 @@ def cite(
         "chosen": say("method_chosen", **{"design": "unknown"} | until) if until else "",
         "times": "once" if attempts == 1 else f"up to {attempts} times",
         "dates": " to ".join(dict.fromkeys((dates[0], dates[-1]))),
-        "harness": f"lm-evaluation-harness {one['lm_eval_version']}".strip(),
-        "machine": ", ".join(filter(None, (one[name] for name in _MACHINE))),
+        "by": " and ".join(filter(None, (harness, machine))),
         "set_up": ", ".join(filter(None, (one["decoding"], one["prompting"]))) or "no settings",
         "limit": f"an output limit of {limit}" if limit else "no other limit",
     }
-    method = [say("method", **one | told), analysis.method]
+    method = [say("method", **one | values), analysis.method]
     if "reader" in frame:
         readers = sorted({*frame["reader"].astype(str)} - {""})
         method.append(say("method_readers", by=" and ".join(["rules", *readers])))

@@ -72,6 +72,8 @@ def _describe_runs(analysis: Analysis, rows: pd.DataFrame) -> dict[str, dict[str
         notes = [f"{design.wanted}: {known}, a 95 % interval", f"{run.estimate.n} puzzles"]
         value = float(f"{goal.value:.3g}")
         found[f"_{design.goal}"] = {"value": value, "notes": _note(rows, notes)}
+    if not found:
+        raise ValueError("an adaptive run can't be shared: its design is not that of its samples")
     return found
 
 

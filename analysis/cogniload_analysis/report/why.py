@@ -80,10 +80,7 @@ def repair_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
     return [Section(heading, content, "repairs", link="Repairs")] if content else []
 
 
-def add_causes(
-    verdicts: Sequence[Verdict],
-    explained: _Explained,
-) -> list[Verdict]:
+def add_causes(verdicts: Sequence[Verdict], explained: _Explained) -> list[Verdict]:
     """Return the verdicts of the first screen with what twins say, a cause before the loads."""
     told = []
     for verdict in verdicts:
@@ -106,12 +103,12 @@ def add_next(
     names = frame["model"].astype(str)
     if "suite" in frame:
         names += ", " + frame["suite"].astype(str) + " suite"
-    told = []
+    extended = []
     for verdict in verdicts:
         rows = frame[names == verdict.name]
         hint = say_next(rows, price) if len(rows) and verdict.name not in explained else ""
-        told.append(replace(verdict, sentences=[*verdict.sentences, *filter(None, [hint])]))
-    return told
+        extended.append(replace(verdict, sentences=[*verdict.sentences, *filter(None, [hint])]))
+    return extended
 
 
 def say_next(rows: pd.DataFrame, price: tuple[float, float] | None) -> str:
@@ -126,8 +123,11 @@ def say_next(rows: pd.DataFrame, price: tuple[float, float] | None) -> str:
     if failures < ENOUGH_FAILURES:
         return say("why_few", failures=failures, of=ENOUGH_FAILURES)
     run = run_of(file)
-    asked = shlex.quote(str(run)) if (run / "state" / "run.json").exists() else ""
-    command = f"cogniload why {asked or f'{shlex.quote(str(file))} --model ...'}"
+    known = (run / "state" / "run.json").exists()
+    place = run if known else file
+    if place.is_relative_to(Path.cwd()):
+        place = place.relative_to(Path.cwd())
+    command = f"cogniload why {shlex.quote(str(place))}{' --model ...' * (not known)}"
     spent = rows[["spent_prompt_tokens", "spent_response_tokens"]].mean(skipna=False).tolist()
     return say("why_next", command=command, takes=say_takes(BUDGET, spent, price))
 

@@ -39,6 +39,7 @@ _GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 _TEXTS = {"chat_template": "a chat template", "system_instruction": "a system prompt"}
 """Settings that are texts, in words: results hold a hash of each."""
 
+_AROUND_HOST = re.compile(r"^https?://|/v1(/(chat/)?completions)?/?$")
 _LONGEST_PHRASE = 60
 _DECODING_LENGTH = 120
 
@@ -251,6 +252,8 @@ def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 def _say_setting(name: str, value: Any) -> str:
     """Return the phrase that names a run by a setting."""
+    if name == "base_url":
+        return f"at {_show(_AROUND_HOST.sub('', str(value)))}"
     return f"with {_TEXTS[name]} ({_show(value)})" if name in _TEXTS else f"{name} {_show(value)}"
 
 
@@ -304,8 +307,8 @@ def _find_puzzles(runs: Sequence[Run], frames: Sequence[pd.DataFrame]) -> Iterab
     """
     ids = [{*frame["id"].astype(str)} for frame in frames]
     for place, mine in enumerate(ids):
-        bases = {id.partition("~")[0] for id in mine}
-        if not bases & mine:
+        if all("~" in id for id in mine):
+            bases = {id.partition("~")[0] for id in mine}
             of = [other for other, theirs in enumerate(ids) if bases <= theirs]
             inside = runs[place].file.parents
             of.sort(key=lambda other: runs[other].file.parent.parent not in inside)

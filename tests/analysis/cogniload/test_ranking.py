@@ -58,18 +58,18 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
 
 
-TOLD = {"at_chance": False, "loads": "d = 1", "meaning": "crossing"}
+USUAL = {"at_chance": False, "loads": "d = 1", "meaning": "crossing"}
 RANKING = ["rank", "crossing_rank", "ECL50", "low", "high"]
 RANKING += ["crossing", "crossing_low", "crossing_high"]
 
 
-def rank(rows, perfect=(), **told):
+def rank(rows, perfect=(), **columns_of_runs):
     """The ranks of runs by their rows of a ranking, and why others have none."""
     ranking = pd.DataFrame.from_dict(rows, "index", columns=RANKING, dtype=float)
     ends = ranking[["crossing", "crossing_low", "crossing_high"]]
     ends = ends.set_axis(["ECL50", "ECL50_low", "ECL50_high"], axis=1)
-    told = ends.assign(**TOLD | told)
-    return rank_runs(told, ranking, pd.Series(told.index.isin(perfect), told.index))
+    found = ends.assign(**USUAL | columns_of_runs)
+    return rank_runs(found, ranking, pd.Series(found.index.isin(perfect), found.index))
 
 
 def test_runs_are_ranked_by_what_they_all_have():
