@@ -632,8 +632,9 @@ def report(parser: Parser, words: Words) -> None:
     parser.option("out", "DIR", "folder to write", type=Path, required=True)
     parser.flag("force", "replace what is there")
     parser.option("price", "IN,OUT", PRICE)
+    parser.flag("pdf", "write each figure as a PDF too")
     arguments = parser.parse_args(words)
-    how = {"force": arguments.force, "price": check_price(arguments.price)}
+    how = {"force": arguments.force, "price": check_price(arguments.price), "pdf": arguments.pdf}
     from cogniload_analysis.report.write import write_report
 
     page = write_report(_by_label(arguments.results), arguments.out, say=print, **how)

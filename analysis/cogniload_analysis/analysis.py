@@ -92,9 +92,12 @@ class Analysis(ABC):
         """Return each row's name of the model, as the report has it."""
         return label_models(frame)
 
-    def compare(self, frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+    def compare(
+        self, frame: pd.DataFrame, pairs: Pairs, models: Mapping[str, Any] | None = None
+    ) -> pd.DataFrame:
         """Return the differences of its own measures between pairs of the frame's models.
 
+        `models` are the `Findings.models` of the frame, unless these are still to be fitted.
         The columns are first, second, measure, condition (in words), scale ("difference" or
         "ratio"), first_value, second_value, difference, low, high, p, method and note.
         """

@@ -68,7 +68,7 @@ def test_a_page_reads_as_it_did(name, request, monkeypatch, tmp_path):
     monkeypatch.setattr(drawing, "save_figure", save_figure)
     stored = [ROOT / path for path in STORED]
     paths = stored if name == "stored" else request.getfixturevalue("simulated")
-    page = write_report(paths, tmp_path)
+    page = write_report(paths, tmp_path, pdf=True)
     assert_links_lead_everywhere(page)
     text = lines_of(read_page(page)) + "\n".join(figures) + "\n"
     text = re.sub(r"(?<=cogniload why )\S+/", "", text)  # a folder of this machine

@@ -82,7 +82,7 @@ class _CogniLoadAnalysis(Analysis):
             *budgets_sections(frame),
             errors_section(frame),
         ]
-        return Findings(sections, verdicts, [shown, *([] if many else figures[:1])])
+        return Findings(sections, verdicts, [shown, *([] if many else figures[:1])], models)
 
 
 COGNILOAD = _CogniLoadAnalysis()

@@ -16,8 +16,12 @@ import pandas as pd
 
 from cogniload_analysis.adaptive.design import flag_drift
 from cogniload_analysis.cogniload import glm_thresholds as th
-from cogniload_analysis.cogniload.capacity.capacity_design import estimate_capacity
-from cogniload_analysis.cogniload.capacity.curve import Capacity, Link
+from cogniload_analysis.cogniload.capacity.capacity_design import (
+    believe,
+    tell_capacity,
+    tested_loads,
+)
+from cogniload_analysis.cogniload.capacity.curve import Belief, Capacity, Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.glm import LoadGLM, fit_load_glm
 from cogniload_analysis.cogniload.loads import LOADS
@@ -131,11 +135,15 @@ class Fitted:
             penalised = fit_load_glm(self.responses, penalised=True)
             glm = glm if "beta_0" in penalised.problems else penalised
         alike = self.estimate is None and puzzles == responses
-        correlation = self.capacity.correlation if alike else 0.0
-        glm = replace(glm, correlation=correlation)
+        glm = replace(glm, correlation=self.belief.correlation if alike else 0.0)
         at = self.show_length(project(glm).ECL50, *self.printed_N)
         left_open = {"ECL50": at.note} if at.status == th.UNKNOWN else {}
         return replace(glm, unknown=left_open | self.unknown)
+
+    @cached_property
+    def belief(self) -> Belief:
+        """What the responses say of the curve."""
+        return believe(self.responses)
 
     @cached_property
     def capacity(self) -> Capacity:
@@ -144,7 +152,7 @@ class Fitted:
         These are those whose interval passes both ends of the tested loads, and those that are
         `unknown`, unless they surely lie beyond one end, which a load that doesn't matter allows.
         """
-        capacity = self.estimate or estimate_capacity(self.responses)
+        capacity = self.estimate or tell_capacity(self.belief)
         hidden: dict[str, Any] = {}
         for name in (*LOAD_OF, "ECL80", "ECL90"):
             at, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
@@ -159,7 +167,8 @@ class Fitted:
     @cached_property
     def is_projected(self) -> bool:
         """Whether its thresholds are projections; of lines, and at loads of its own, crossings."""
-        return covers_grid(self.likeliest.cells) and self.capacity.at == th.PAPER_MEANS
+        at = self.estimate.at if self.estimate else tested_loads(self.belief.answers)[2]
+        return covers_grid(self.likeliest.cells) and at == th.PAPER_MEANS
 
     @cached_property
     def meaning(self) -> str:

@@ -103,18 +103,25 @@ class LoadGLM:
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}")
         named = ("ECL50", "N", "beta_N"), ("NT50", "rho", "beta_rho2"), ("ID50", "d", "beta_d")
-        found = Thresholds(*(self._threshold(*each, means, level) for each in named))
+        # without interactions, the terms are the same along each load
+        apart = self.params.index.isin(INTERACTIONS).any()
+        along = {
+            load: glm_thresholds.estimate_thresholds(*self._main_terms(means, level, load), means)
+            for load in (("N", "rho", "d") if apart else ("N",))
+        }
+        found = Thresholds(
+            *(
+                self._note(getattr(along[load if apart else "N"], name), load, term, level)
+                for name, load, term in named
+            )
+        )
         if level == HALF:
             return found
         percent = f"{100 * level:g}"
         return SimpleNamespace(**{n.replace("50", percent): at for n, at in vars(found).items()})
 
-    def _threshold(
-        self, name: str, load: str, term: str, means: LoadMeans, level: float
-    ) -> Threshold:
-        """Return one threshold, noting why it is missing, or lies outside what was tested."""
-        main = self._main_terms(means, level, load)
-        threshold = getattr(glm_thresholds.estimate_thresholds(*main, means), name)
+    def _note(self, threshold: Threshold, load: str, term: str, level: float) -> Threshold:
+        """Return a threshold, noting why it is missing, or lies outside what was tested."""
         tested, percent = self.cells[load], f"{100 * level:g} %"
         notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
         if threshold.value < tested.min() or threshold.value > tested.max():

@@ -6,7 +6,7 @@ together, and their difference is then known better than either threshold. Puzzl
 and those of an adaptive run, are no grid: their crossings are compared, as their report has them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,24 +28,31 @@ NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
 _ROUNDING = 1e-6
 
 
-def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+def compare_thresholds(
+    frame: pd.DataFrame, pairs: Pairs, models: Mapping[str, Fitted] | None = None
+) -> pd.DataFrame:
     """Return the differences of ECL50, NT50 and ID50 for pairs of models, with 95 % intervals.
 
     `frame` has the columns model, id, d, N, rho (a fraction) and correct; what has one id is one
-    puzzle. Columns: first, second, measure, condition (empty), scale, first_value, second_value,
-    difference, low, high, p, method and note. The ECL50 differs by a factor (scale "ratio"), the
+    puzzle. `models` are what is known of its models, if they have been fitted. Columns: first,
+    second, measure, condition (empty), scale, first_value, second_value, difference, low, high, p,
+    method and note. The ECL50 differs by a factor (scale "ratio"), the
     others by a difference. Both models' loads are held at the means of their responses. Crossings
     are compared where a report has no projection: of puzzles along a line, of an adaptive
     run, and where the projection is not known. A threshold whose load does not matter to both
     models has no difference.
     """
-    models, _ = fit_models(frame)
+    models = fit_models(frame)[0] if models is None else models
+    answers = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
     rows: list[dict[str, object]] = []
     for first, second in pairs:
         one, other = models[first], models[second]
         pair = {"first": first, "second": second, "condition": ""}
         projected = one.is_projected and other.is_projected
-        found = [*(_compare if projected else _compare_crossings)(one, other)]
+        if projected:
+            found = [*_compare(one, other, [answers[model] for model in (first, second)])]
+        else:
+            found = [*_compare_crossings(one, other)]
         if projected and one.meaning == other.meaning == CROSSING:
             crossing = next(_compare_crossings(one, other))
             found[0] = crossing if crossing["method"] else found[0]
@@ -84,8 +91,13 @@ def _compare_crossings(first: Fitted, second: Fitted) -> Iterator[dict[str, obje
         yield _row(name, pair, (apart - th.Z * error, apart + th.Z * error), p, "crossings")
 
 
-def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
-    """Yield the differences of projections, at the means of both models' loads."""
+def _compare(
+    first: Fitted, second: Fitted, answers: Sequence[pd.DataFrame]
+) -> Iterator[dict[str, object]]:
+    """Yield the differences of projections, at the means of both models' loads.
+
+    `answers` are the models' rows, with one id for what is one puzzle.
+    """
     glms = [replace(fitted.likeliest, unknown=fitted.glm.unknown) for fitted in (first, second)]
     if any("beta_0" in glm.problems for glm in glms):  # nothing joins them
         one, other = (hide_unknown(vars(glm.thresholds()), glm.unknown) for glm in glms)
@@ -95,7 +107,7 @@ def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
     weights = [glm.nobs for glm in glms]
     means = th.LoadMeans(*map(float, np.average(loads, axis=0, weights=weights)))
     betas = [glm.params[list(TERMS)].to_numpy(dtype=float) for glm in glms]
-    covariance = _joint_covariance(first, second)
+    covariance = _joint_covariance(glms, answers)
     found = [
         _find_thresholds(glm, th.estimate_thresholds(beta, covariance[own, own], means))
         for glm, beta, own in zip(glms, betas, (slice(5), slice(5, 10)), strict=True)
@@ -123,13 +135,12 @@ def _compare(first: Fitted, second: Fitted) -> Iterator[dict[str, object]]:
             yield _row(name, pair, *_read_draws(draws[place]), "parametric bootstrap")
 
 
-def _joint_covariance(*models: Fitted) -> np.ndarray:
+def _joint_covariance(glms: Sequence[LoadGLM], frames: Sequence[pd.DataFrame]) -> np.ndarray:
     """Return the covariance of the joint GLM's coefficients, clustered by puzzle.
 
     It is 0 of those that the data can't estimate.
     """
-    frames = [fitted.responses for fitted in models]
-    known = [fitted.likeliest.params[list(TERMS)].notna().to_numpy() for fitted in models]
+    known = [glm.params[list(TERMS)].notna().to_numpy() for glm in glms]
     designs = [
         load_design(rows["d"], rows["N"], rows["rho"])[list(TERMS)].loc[:, terms]
         for rows, terms in zip(frames, known, strict=True)

@@ -1,6 +1,6 @@
 """Runs side by side: their differences in accuracy, by pairs of puzzles, and in measures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
@@ -115,14 +115,19 @@ class Comparison:
 
 
 def compare_pairs_of_models(
-    frame: pd.DataFrame, analysis: Analysis, pairs: Pairs, *, fitted: Pairs | None = None
+    frame: pd.DataFrame,
+    analysis: Analysis,
+    pairs: Pairs,
+    *,
+    fitted: Pairs | None = None,
+    models: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Return the `Comparison` of pairs of models of a benchmark's frame, one row per response.
 
     Puzzles are the same if their ids are, and the generator's version where the frame has it. A
     puzzle counts once, whatever its number of attempts. Pairs with nothing in common are left out,
     and so is the accuracy of adaptive runs. `fitted` are the pairs whose measures are compared: all
-    unless given.
+    unless given. `models` are the `Findings.models` of the frame, if there are any.
     """
     correct, model = frame["correct"].astype(float), frame["model"].astype(str)
     frame = frame.assign(id=name_puzzles(frame), model=model, correct=correct)
@@ -141,23 +146,26 @@ def compare_pairs_of_models(
     overall = accuracy["load"] == ""
     parts = [_adjust(part) for part in (accuracy[overall], accuracy[~overall])]
     compared = [pair for pair in compared if fitted is None or pair in fitted]
-    measures = _adjust(analysis.compare(frame, compared))
+    measures = _adjust(analysis.compare(frame, compared, models))
     return Comparison(pd.concat(parts, ignore_index=True), measures, analysis.loads)
 
 
-def comparison_sections(frame: pd.DataFrame, analysis: Analysis) -> list[Section]:
+def comparison_sections(
+    frame: pd.DataFrame, analysis: Analysis, fits: Mapping[str, Any] | None = None
+) -> list[Section]:
     """Return what a report says of its models side by side; nothing where none can be compared.
 
     Each two of a few models are compared in words. Of more, up to 12, the accuracies of
     each two stand in a table, and what was fitted is compared for neighbours in rank; of still more
     models, neighbours alone are compared. Adaptive runs, which have no accuracy, are in words.
+    `fits` are the `Findings.models` of the frame, if there are any.
     """
     ranked = frame.groupby("model", observed=True)["correct"].mean()
     models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
     few, many = len(models) <= _FEW_MODELS, len(models) > _MOST_MODELS
     neighbours, every = [*pairwise(models)], [*combinations(models, 2)]
     pairs, fitted = neighbours if many else every, every if few else neighbours
-    comparison = compare_pairs_of_models(frame, analysis, pairs, fitted=fitted)
+    comparison = compare_pairs_of_models(frame, analysis, pairs, fitted=fitted, models=fits)
     if comparison.accuracy.empty and comparison.measures.empty:
         return []
     numbers = Section("The comparison in numbers", comparison.tables(analysis.prefix), folded=True)

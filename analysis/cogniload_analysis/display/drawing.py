@@ -14,6 +14,7 @@ from matplotlib import figure as mpl
 from matplotlib import rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontEntry, fontManager
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
@@ -43,11 +44,14 @@ _Style = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Picture:
-    """A figure as its files: for paper, and as an SVG for a phone, with one panel a row."""
+    """A figure as its files: for paper, and as an SVG for a phone, with one panel a row.
+
+    There is a PDF if one was asked for.
+    """
 
     svg: bytes
-    pdf: bytes
     narrow_svg: bytes
+    pdf: bytes | None
 
     def uri(self, narrow: bool = False) -> str:
         """Return the figure as an address that holds it."""
@@ -55,12 +59,12 @@ class _Picture:
         return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
 
 
-def render(figure: Figure) -> _Picture:
+def render(figure: Figure, *, pdf: bool = False) -> _Picture:
     """Return the files of a figure, the same for the same figure."""
     whole = draw(figure)
     svg = save_figure(whole, "svg")
     narrow = svg if len(figure.panels) == 1 else save_figure(draw(figure, across=1), "svg")
-    return _Picture(svg, save_figure(whole, "pdf"), narrow)
+    return _Picture(svg, narrow, save_figure(whole, "pdf") if pdf else None)
 
 
 def draw(figure: Figure, across: int = _ACROSS) -> mpl.Figure:
@@ -70,7 +74,7 @@ def draw(figure: Figure, across: int = _ACROSS) -> mpl.Figure:
     down = math.ceil(len(panels) / across)
     width = _NARROW_WIDTH if across == 1 else _WIDTH
     with rc_context(_STYLE):
-        drawn = mpl.Figure(figsize=(width, figure.height * down), layout="constrained")
+        drawn = mpl.Figure(figsize=(width, figure.height * down))
         grid = drawn.subplots(down, across, sharey=figure.share_y, squeeze=False)
         styles: dict[str, _Style] = {}
         for axes, panel in zip(grid.flat, panels, strict=False):
@@ -89,6 +93,7 @@ def draw(figure: Figure, across: int = _ACROSS) -> mpl.Figure:
             drawn.set_figheight(figure.height * down + _LEGEND_LINE * rows + 0.1)
             columns = math.ceil(len(handles) / rows)
             drawn.legend(handles=handles, loc="outside lower left", ncols=columns)
+        ConstrainedLayoutEngine().execute(drawn)  # of its own, each file would lay it out again
     return drawn
 
 

@@ -1,8 +1,8 @@
 """What the page of a report consists of: sections, and the verdicts of its first screen."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from cogniload_analysis.display.figures import Figure
@@ -63,11 +63,13 @@ class Findings:
         sections: In reading order; those that are folded stand behind the examples.
         verdicts: What the first screen says of each model, the best first.
         overview: What the first screen shows of several models.
+        models: What was fitted, by model, for comparing them.
     """
 
     sections: Sequence[Section]
     verdicts: Sequence[Verdict] = ()
     overview: Sequence[Table | Figure] = ()
+    models: Mapping[str, Any] = field(default_factory=dict)
 
 
 def walk(content: Sequence[Content]) -> Iterator[Content]:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.display import sentences as said
 from cogniload_analysis.display import tables as tb
 from cogniload_analysis.display.figures import MOST_WITH_ENDS, Figure
@@ -81,7 +81,6 @@ class _FactorAnalysis(Analysis):
     tasks = ("factor_symbolic", "factor_realistic")
     benchmarks = (SYMBOLIC, REALISTIC)
     read_loads = staticmethod(levels.read_loads)
-    compare = staticmethod(compare_decays)
     find_runs = staticmethod(adaptive.find_runs)
     paper = "Liu et al., 2024"
     method = say("method_factor")
@@ -95,6 +94,12 @@ class _FactorAnalysis(Analysis):
     def describe_load(self, row: Any) -> str:
         """Return the load of a row of the frame, as `itertuples` has it, in words."""
         return f"{row.suite}, N = {row.N}, context {row.context:,} tokens, noise {row.noise}"
+
+    def compare(
+        self, frame: pd.DataFrame, pairs: Pairs, models: Mapping[str, Any] | None = None
+    ) -> pd.DataFrame:
+        """Return the differences of CDF and CDO between pairs of the frame's models."""
+        return compare_decays(frame, pairs)
 
     def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
         """Return what the report shows; each condition is fitted once, and the sections show it."""

@@ -116,7 +116,7 @@ def build_part(
     sections = [
         *why_sections(explained, analysis),
         *repair_sections(everything, analysis),
-        *comparison_sections(frame, analysis),
+        *comparison_sections(frame, analysis, findings.models or None),
         *(section for section in findings.sections if not section.folded),
         *_example_sections(frame, analysis),
         Section("What was run", [shown, *said, endings], "what-was-run", folded=True),

@@ -35,24 +35,25 @@ def write_report(
     force: bool = False,
     among: Sequence[Analysis] | None = None,
     price: tuple[float, float] | None = None,
+    pdf: bool = False,
     say: Callable[[str], object] = lambda line: None,
 ) -> Path:
     """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
 
     `say` gets the lines of the verdict. `price` is that of a million tokens of prompts and of
-    responses; with it, the report says what each run cost. `paths` and `among` are as for
-    `read_benchmarks`; the report has a part for each benchmark that they hold. Files are written
-    as by `write_files`, and the report last. With `force`, files are overwritten: an earlier report
-    goes first, and then what it links to where this one has none of its name. Raises
-    FileExistsError where a file would be overwritten otherwise; ValueError and FileNotFoundError as
-    `read_benchmarks`.
+    responses; with it, the report says what each run cost. With `pdf`, each figure is a PDF too,
+    which takes longer. `paths` and `among` are as for `read_benchmarks`; the report has a part for
+    each benchmark that they hold. Files are written as by `write_files`, and the report last. With
+    `force`, files are overwritten: an earlier report goes first, and then what it links to where
+    this one has none of its name. Raises FileExistsError where a file would be overwritten
+    otherwise; ValueError and FileNotFoundError as `read_benchmarks`.
     """
     page = Path(out) / PAGE
     if page.exists() and not force and PAGE not in _left_names(page.parent):
         raise FileExistsError(EXISTS.format(page))
     among = analyses.ANALYSES if among is None else among
     parts = build_parts(read_benchmarks(paths, among), among, price)
-    made = build_report(parts)
+    made = build_report(parts, pdf=pdf)
     earlier = LINK.findall(page.read_text("utf-8", errors="replace")) if page.is_file() else []
     if force:
         page.unlink(missing_ok=True)
@@ -105,8 +106,8 @@ def build_parts(
     return parts
 
 
-def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
-    """Return the content of each file of the report, by name."""
+def build_report(parts: Sequence[Part], *, pdf: bool = False) -> dict[str, bytes]:
+    """Return the content of each file of the report, by name; with `pdf`, a PDF of each figure."""
     # matplotlib takes long to load, and comparing runs needs none
     from cogniload_analysis.display import drawing
 
@@ -120,9 +121,10 @@ def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
     figures = {name: figure for part in parts for name, figure in part.figures.items()}
     pictures = {}
     for name, figure in tqdm(figures.items(), "drawing", unit="figure", disable=None):
-        pictures[name] = drawing.render(figure)
+        pictures[name] = drawing.render(figure, pdf=pdf)
         made[f"figures/{name}.svg"] = pictures[name].svg
-        made[f"figures/{name}.pdf"] = pictures[name].pdf
+        if whole := pictures[name].pdf:
+            made[f"figures/{name}.pdf"] = whole
     return made | {PAGE: _render_page(parts, pictures).encode()}
 
 

@@ -18,6 +18,7 @@ from cogniload_analysis.cogniload.capacity.curve import (
     Answers,
     Link,
     count_answers,
+    curve_loads,
     describe_capacity,
     largest_root,
     last_crossing,
@@ -207,7 +208,8 @@ def test_a_model_that_guesses_everywhere_has_no_capacity():
             for i in range(total)
         ]
     )
-    capacity = describe_capacity(count_answers(frame), published_prior(), (10, 40), (1, 10))
+    belief = posterior(count_answers(frame), curve_loads((10, 40)), published_prior())
+    capacity = describe_capacity(belief, (10, 40), (1, 10))
     assert (capacity.ECL50.value, capacity.ECL50.high) == (0, 0)
 
 

@@ -38,7 +38,7 @@ def figures_of(frame):
 
 @pytest.mark.parametrize("name", ["figure_1", "figure_5"])
 def test_a_figure_is_the_same_bytes_each_time(frame, name):
-    first, second = (render(figures_of(frame)[name]) for _ in range(2))
+    first, second = (render(figures_of(frame)[name], pdf=True) for _ in range(2))
     assert first == second
     for content, start in ((first.svg, b"<?xml"), (first.pdf, b"%PDF")):
         assert content.startswith(start)

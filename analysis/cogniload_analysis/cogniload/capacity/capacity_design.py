@@ -265,7 +265,7 @@ class AdaptiveDesign(design.Design):
 
     def _describe(self, belief: Belief, flags: tuple[str, ...], stopped: str) -> Capacity:
         """Return the `Capacity` that answers say (step 7), with flags."""
-        capacity = curve.describe_capacity(belief.answers, self.prior, self.N, self.d, self.at)
+        capacity = curve.describe_capacity(belief, self.N, self.d, self.at)
         flags = (*self._question(capacity, belief.answers), *flags) if self.told else ()
         of_load = {"N": curve.ECL_GOALS, "d": ("ID50",), "rho": ("NT50",)}
         held = [name for load in of_load if load not in self.axes for name in of_load[load]]
@@ -386,17 +386,35 @@ def estimate_capacity(
     >>> round(estimate_capacity(cells).ECL50.value)
     36
     """
+    return tell_capacity(believe(frame, prior=prior))
+
+
+def believe(
+    frame: Mapping[str, Sequence[float]] | pd.DataFrame, *, prior: str | Prior | None = None
+) -> Belief:
+    """Return what one model's responses say of its curve; arguments as for `estimate_capacity`."""
     answers = curve.count_answers(frame)
     if not answers.n:
         raise ValueError("the frame must hold answers, got none")
-    d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
-    N = round(tested.min()), round(tested.max())
-    ends = float(d.min()), float(d.max())
+    N, _, at = tested_loads(answers)
+    chosen = find_prior(prior or ("published" if at == PAPER_MEANS else "vague"))
+    return curve.posterior(answers, curve.curve_loads(N, at), chosen)
+
+
+def tell_capacity(belief: Belief) -> Capacity:
+    """Return the `Capacity` by what `believe` returned."""
+    capacity = curve.describe_capacity(belief, *tested_loads(belief.answers))
+    return replace(capacity, flags=tuple(_flag_cells(capacity)))
+
+
+def tested_loads(
+    answers: curve.Answers,
+) -> tuple[tuple[int, int], tuple[float, float], LoadMeans]:
+    """Return the ends of N and of d of some answers, and where their curves hold the loads."""
+    d, N = answers.loads[:, 0], 10 ** answers.loads[:, 1]
     columns = zip(vars(PAPER_MEANS), answers.loads.T, strict=True)
     at = replace(PAPER_MEANS, **{name: float(its[0]) for name, its in columns if not np.ptp(its)})
-    chosen = find_prior(prior or ("published" if at == PAPER_MEANS else "vague"))
-    capacity = curve.describe_capacity(answers, chosen, N, ends, at)
-    return replace(capacity, flags=tuple(_flag_cells(capacity)))
+    return (round(N.min()), round(N.max())), (float(d.min()), float(d.max())), at
 
 
 def _longest_that_fits(design: AdaptiveDesign, count: Callable[[str], int], budget: int) -> int:

@@ -488,17 +488,14 @@ def level_of(goal: str) -> float:
 
 
 def describe_capacity(
-    answers: Answers,
-    prior: Prior,
-    N: tuple[int, int],
-    d: tuple[float, float],
-    at: LoadMeans = PAPER_MEANS,
+    belief: Belief, N: tuple[int, int], d: tuple[float, float], at: LoadMeans = PAPER_MEANS
 ) -> Capacity:
-    """Return the `Capacity` by answers; N and d are the ranges that puzzles have or can have.
+    """Return the `Capacity` by a belief; N and d are the ranges that puzzles have or can have.
 
-    `at` are the loads at which the others are held. Flags and the reason to stop are the caller's.
+    `at` are the loads at which the others are held: the loads of the belief begin with
+    `curve_loads(N, at)`. Flags and the reason to stop are the caller's.
     """
-    belief = posterior(answers, curve_loads(N, at), prior)
+    answers = belief.answers
     over_N, over_d, over_rho = map(belief.curve, _CURVES)
     ECL: dict[str, Any] = {
         goal: _threshold(find_ECL(goal, over_N, answers, N), N, "N", goal) for goal in ECL_GOALS
