@@ -268,8 +268,17 @@ def test_compare_prints_and_writes_the_tables(runs, capsys):
     table = pd.read_csv("tables/comparison.csv")
     assert table["difference"][0] == 0.25
     assert table["load"][1:].tolist() == ["d", "d", "N", "N"]
+    assert re.findall(r" (. = \d+) +20 ", said) == ["d = 1", "d = 3", "N = 5", "N = 9"]
     assert_refused(capsys, "exists", "compare", "x=hot", "y=cold", "--out", "tables")
     assert main(["compare", "x=hot", "y=cold", "--out", "tables", "--force"]) == 0
+
+
+def test_runs_are_compared_in_the_order_typed(runs, capsys):
+    make_run("lukewarm", "org/another", [place % 3 > 0 for place in range(40)])
+    for order in (("hot", "lukewarm"), ("lukewarm", "hot")):
+        assert main(["compare", *order]) == 0
+        first = "another" if order[0] == "lukewarm" else "model"
+        assert f"org/{first} −" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("arguments", "message"), CASES["compare_arguments"])

@@ -118,11 +118,11 @@ def test_attempts_that_repeat_a_text_count_once_if_they_are_many(tmp_path, tempe
     frame = read_samples([tmp_path / "0", tmp_path / "1"])
     assert (len(frame), len(accuracy_by_attempts(frame))) == (24, 0)
     (repeats,) = frame["repeats"].unique()
-    assert "24 of 24 repeats have the text of the first answer" in repeats
+    assert "24 of 24 further answers repeat an earlier one word for word" in repeats
     assert ("greedy" in repeats) == (temperature == 0)
     frame = read_samples([tmp_path / "0", tmp_path / "2"])
     assert len(frame) == 48
-    assert "4 of 24 repeats have the text of the first answer" in frame["repeats"].iloc[0]
+    assert "4 of 24 further answers repeat an earlier one word for word" in frame["repeats"].iloc[0]
 
 
 @pytest.mark.parametrize(("tokens", "counted"), [([5, 5], 1), ([5, 6], 2), ([None, None], 2)])

@@ -352,6 +352,8 @@ def test_a_citation_says_what_was_run_in_three_forms(report, results):
     for level in (frame["d"].max(), frame["N"].max(), frame["seed"].iloc[0]):
         assert re.search(rf"\b{level:g}\b", method)
     assert ["decent" in said for said in found].count(True) == 1
+    label = build_parts({"CogniLoad": frame.assign(model="mine")})[0].citation
+    assert f"mine ({frame['served'].iloc[0]})" in label.method
     text = (report.parent / "tables/cite.txt").read_text("utf-8")
     assert text == "\n\n".join([method, *found, bibtex]) + "\n"
     assert bibtex.count("{") == bibtex.count("}")

@@ -102,7 +102,7 @@ def test_no_cause_rests_on_repeats_that_repeat_nothing(cause, greedy):
     frame = STUDY["simulate"](model, 80, np.random.default_rng(5))
     why = explain_failures(repeat(frame, greedy))
     assert {*why.causes} == {*model.causes}
-    assert "320 of 320 repeats have the text of the first answer" in why.verdict[1]
+    assert "320 of 320 further answers repeat an earlier one word for word" in why.verdict[1]
     assert "no change is compared with them" in why.verdict[1]
     assert ("greedy" in why.verdict[1]) == greedy
     assert not {"again", "hay=0"} & {*why.effects["change"]}

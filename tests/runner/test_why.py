@@ -106,7 +106,9 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, 
     twins = pq.read_table(run / "why/puzzles/twins.parquet").to_pylist()
     assert sorted(server.asked()) == sorted(row["puzzle"] for row in twins)
     assert len(twins) == 60
-    assert "repeats have the text of the first answer: the server repeats itself" in out
+    assert (
+        "further answers repeat an earlier one word for word: the server keeps its answers" in out
+    )
     assert command("why", run, "--budget", "60")[:2] == (0, out)
     report = tmp_path / "report"
     assert command("report", run, "--out", report)[0] == 0

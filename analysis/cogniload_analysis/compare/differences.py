@@ -107,9 +107,10 @@ class Comparison:
         return tb.table("matrix", both, {"beside": _show_beside}, prefix=prefix)
 
     def summary(self) -> str:
-        """Return the conclusions, and the tables without the levels of loads, as text."""
+        """Return the conclusions and the tables as text, with the levels of loads of one pair."""
         texts = ["\n".join(self.conclusions)]
-        for table in Comparison(self.overall, self.measures, self.loads).tables():
+        shown = self.accuracy if len(self.overall) == 1 else self.overall
+        for table in Comparison(shown, self.measures, self.loads).tables():
             texts.append(f"{table.caption}\n{table.shown.to_string(index=False)}")
         return "\n\n".join(texts)
 

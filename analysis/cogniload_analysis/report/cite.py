@@ -69,7 +69,11 @@ def cite(
     `runs` are their rows of `run_table`, and `verdicts` those of the first screen.
     """
     one = {name: _tell(runs[name]) for name in runs.columns}
-    models = list(dict.fromkeys(frame["model"].astype(str)))
+    named = frame.drop_duplicates("model")[["model", "served"]].astype(str)
+    models = [
+        model if model.startswith(served) else f"{model} ({served})"
+        for model, served in zip(named["model"], named["served"], strict=True)
+    ]
     levels = {it.heading: join_levels(it.scale(frame[it.name])) for it in analysis.loads}
     attempts, dates = int(frame["attempt"].max()), sorted({*runs["date"].astype(str).str[:10]})
     chosen = frame["until"].unique()

@@ -17,6 +17,7 @@ from cogniload_analysis.matters import is_at_chance
 from cogniload_analysis.report.why import explain_models
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
+from cogniload_gen.answers.files import find_samples
 
 
 def compare_runs(frame: pd.DataFrame) -> Comparison:
@@ -97,12 +98,14 @@ def _find_analysis(frame: pd.DataFrame) -> Analysis:
 
 
 def _sort_runs(frame: pd.DataFrame, results: Paths) -> pd.DataFrame:
-    """Return a frame with the runs of the first label first; those without one are as found."""
-    order = {label: place for place, (label, _) in enumerate(label_paths(results))}
-    runs = frame[["model", "setting"]].astype(str)
-    bases = map(str.removesuffix, runs["model"], runs["setting"])
-    places = [order.get(base, order.get("", len(order))) for base in bases]
-    return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
+    """Return a frame with the runs in the order of the paths that hold them."""
+    places = {
+        str(file): place
+        for place, (_, path) in reversed([*enumerate(label_paths(results))])
+        for file in find_samples(path)
+    }
+    place = frame["file"].astype(str).map(places).groupby(frame["model"]).transform("min")
+    return frame.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
 
 
 def explain_results(results: Paths) -> list[str]:

@@ -88,10 +88,10 @@ def digest(sample: Sample) -> str:
 
 def say_repeats(same: int, of: int, *, void: bool, greedy: bool) -> str:
     """Say how many repeats have the text of an earlier answer; if they are `void`, why."""
-    said = f"{same:,} of {of:,} repeats have the text of the first answer"
+    said = f"{same:,} of {of:,} further answers repeat an earlier one word for word"
     if not void:
-        return f"{said}, as answers in a fixed form may have: all are counted"
-    why = "the server repeats itself (it honours one seed, or keeps its answers)"
+        return f"{said}, as short answers often do: all are counted"
+    why = "the server keeps its answers, or gives each request the same seed"
     return f"{said}: {'decoding was greedy' if greedy else why}; they are counted once"
 
 

@@ -129,6 +129,7 @@ def describe_run(file: Path, label: str = "") -> Run:
     others = (n for n in settings if not EFFORT.search(n) and n not in SETTINGS["sparing"])
     columns = {
         "model": model,
+        "served": model,
         "base_model": ", ".join(settings[name] for name in sorted(others)),
         "task": task,
         "date": date,
