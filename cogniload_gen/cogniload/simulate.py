@@ -44,8 +44,11 @@ _TYPE_DRAW, _FIRST_ATTEMPT = 0, 1
 DRAWN_TOGETHER = 16_384
 """Statements whose first attempts are drawn at once, which takes some 10 MB."""
 
-FEW, AHEAD = 32, 4
-"""Up to FEW puzzles are faster made one by one, AHEAD attempts at a statement drawn at once."""
+FEW, AHEAD, NEXT = 32, 4, 160
+"""Up to FEW puzzles are faster made one by one, AHEAD attempts at a statement drawn at once.
+
+Where a statement takes more of them, so do the NEXT ones, for the state changes little.
+"""
 
 Drawn = tuple[np.ndarray, np.ndarray]
 """Of statements, the first fields of Statements; and three states each, such as the conditions."""
@@ -248,25 +251,20 @@ def side_by_side(
 def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray) -> Drawn:
     """Return what `side_by_side` does, faster for few puzzles: it calls numpy for the draws alone.
 
-    The first AHEAD attempts at many statements are drawn at once.
+    Attempts at many statements are drawn at once.
     """
     begins = iter(zip(S.T.tolist(), poi.tolist(), strict=True))
     first, parts = {0, *np.cumsum(N).tolist()}, []
     for start in range(0, N.sum(), DRAWN_TOGETHER // AHEAD):
         rows = np.arange(start, min(start + DRAWN_TOGETHER // AHEAD, N.sum()))
-        drawn, plan = draw(rows.repeat(AHEAD), np.tile(np.arange(AHEAD), len(rows)))
-        tries, chosen, made = plain(drawn, plan), [], []
+        attempts = _Attempts(draw, rows, [], [], [[] for _ in rows])
+        chosen, made = [], []
         for own, row in enumerate(rows.tolist()):
             if row in first:
                 state, poi_now = next(begins)
-            places = slice(AHEAD * own, AHEAD * (own + 1))
             for attempt in count():
-                place = places.start + attempt % AHEAD
-                if attempt and place == places.start:  # all were rejected
-                    more = np.full(AHEAD, row), attempt + np.arange(AHEAD)
-                    drawn[:, places], plan[:, places] = draw(*more)
-                    tries[places] = plain(drawn[:, places], plan[:, places])
-                C, U, u, needle, reference = tries[place]
+                place = attempts.find(own, attempt)
+                C, U, u, needle, reference = attempts.tries[place]
                 v, poi_value = state[reference], state[poi_now]
                 u += 0 if needle else at_least(u, poi_value)
                 if after := apply_alone(state, C, v, U, u, poi_now, needle):
@@ -274,19 +272,47 @@ def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np
             state = after
             made.append((u, v, state[poi_now]))
             chosen.append(place)
-        parts.append((drawn[:, chosen], np.array(made, np.uint64).T))
+        parts.append((np.hstack(attempts.drawn)[:, chosen], np.array(made, np.uint64).T))
     return join(parts)
+
+
+@dataclass
+class _Attempts:
+    """Attempts at the statements of some rows, drawn as they are needed.
+
+    `drawn` is what was drawn, in parts; `tries` holds conditions, updates, their values, type and
+    reference of each as integers; `begins` are the places where those at each statement begin, for
+    every AHEAD attempts.
+    """
+
+    draw: Callable[..., Drawn]
+    rows: np.ndarray
+    drawn: list[np.ndarray]
+    tries: list[tuple[int, ...]]
+    begins: list[list[int]]
+
+    def find(self, own: int, attempt: int) -> int:
+        """Return the place of an attempt at a statement, by its place among the rows."""
+        group, place = divmod(attempt, AHEAD)
+        if group == len(self.begins[own]):
+            self._draw_more(own, group)
+        return self.begins[own][group] + place
+
+    def _draw_more(self, own: int, group: int) -> None:
+        stop = min(own + NEXT, len(self.rows)) if group else len(self.rows)
+        more = [at for at in range(own, stop) if len(self.begins[at]) == group]
+        numbers = AHEAD * group + np.arange(AHEAD)
+        new, plan = self.draw(self.rows[more].repeat(AHEAD), np.tile(numbers, len(more)))
+        for place, at in enumerate(more):
+            self.begins[at].append(len(self.tries) + AHEAD * place)
+        self.drawn.append(new)
+        self.tries += zip(*plan.tolist(), *new[:2].tolist(), strict=True)
 
 
 def join(parts: list[Drawn]) -> Drawn:
     """Return what is drawn in parts as one."""
     drawn, numbers = (np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True))
     return drawn, numbers
-
-
-def plain(drawn: np.ndarray, plan: np.ndarray) -> list[tuple[int, ...]]:
-    """Return conditions, updates, their values, type and reference of statements as integers."""
-    return list(zip(*plan.tolist(), *drawn[:2].tolist(), strict=True))
 
 
 def _draw_types(step: np.ndarray, N: np.ndarray, needles: np.ndarray) -> np.ndarray:
