@@ -87,9 +87,19 @@ def phrases(language: str = ENGLISH) -> _Phrases:
     statement = compiled(templates["statement"])
     whole = statement.render(number=slot, conditions=slot, updates=slot)
     before_number, after_number, between, end = whole.split(slot)
-    asking = [template_of(category, "question", language) for category in CATEGORIES]
-    asking.append(compiled(templates["state_question"]))
-    questions = [template.render(name=name) for template in asking for name in PEOPLE]
+
+    def fill(sources: Sequence[str], name: str, words: Sequence[Sequence[str]]) -> list[str]:
+        """Return each template with each of its words, by one template: to call each takes long."""
+        loops = (
+            f"{{% for {name} in words[{place}] %}}{source}{slot}{{% endfor %}}"
+            for place, source in enumerate(sources)
+        )
+        filled: str = compiled("".join(loops)).render(words=words)
+        return filled.split(slot)[:-1]
+
+    asking = [*(templates[category]["question"] for category in CATEGORIES)]
+    asking.append(templates["state_question"])
+    questions = fill(asking, "name", [PEOPLE] * len(asking))
     kinds = {
         "instruction": [
             templates["instruction"] + asked for asked in ("", templates.get("steps", ""))
@@ -100,12 +110,8 @@ def phrases(language: str = ENGLISH) -> _Phrases:
         "question": ["\n" + question for question in questions],
     }
     for kind, close in (("state", person[2]), ("condition", between), ("update", end + "\n")):
-        texts = [
-            template.render(value=form)
-            for category in CATEGORIES
-            for template in [template_of(category, kind, language)]
-            for form in forms_of(category, language).values()
-        ]
+        forms = [[*forms_of(category, language).values()] for category in CATEGORIES]
+        texts = fill([templates[category][kind] for category in CATEGORIES], "value", forms)
         kinds[kind] = [text + templates["conjunction"][kind] for text in texts]
         kinds[f"last {kind}"] = [text + close for text in texts]
     starts = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()

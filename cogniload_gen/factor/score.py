@@ -13,9 +13,6 @@ from typing import NamedTuple, Unpack
 from cogniload_gen.answers.endings import is_cut_off
 from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_texts
-from cogniload_gen.factor.reading.answer import read_number, read_variables
-from cogniload_gen.factor.reading.equations import in_order
-from cogniload_gen.factor.reading.text import WORDS
 
 SUITES = ("symbolic", "realistic")
 
@@ -48,10 +45,6 @@ class FactorScore(NamedTuple):
     outcome: FactorOutcome
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
-
-
-EXPLANATIONS = WORDS["explanations"]
-"""What the rule that decides says of the answer, by rule."""
 
 
 def score_factor(
@@ -108,11 +101,16 @@ def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     if is_cut_off(**counts) or not response.strip():
         why = "cut off by a limit" if response.strip() else "blank"
         return Score(FactorOutcome.MAX_CONTEXT, None, None, why, {"missing": [], "extra": []})
+    # these compile many patterns, which who makes puzzles need not wait for
+    from cogniload_gen.factor.reading.answer import read_number, read_variables
+    from cogniload_gen.factor.reading.equations import in_order
+    from cogniload_gen.factor.reading.text import WORDS
+
     if isinstance(target, int) and suite == "symbolic":
         value, rule, place = read_variables(response, target)
     else:
         value, rule, place = read_number(response, question)
-    reason = EXPLANATIONS[rule] if value or place else "no statement gives an answer"
+    reason = WORDS["explanations"][rule] if value or place else "no statement gives an answer"
     outcome, extra, missing = FactorOutcome.NO_ANSWER, set[str](), set[str]()
     if value is not None:
         read, gold = (set(text.split(", ")) - {"none"} for text in (value, answer))

@@ -16,7 +16,7 @@ from stored import cases, read_lines, stored
 from cogniload_gen import factor
 from cogniload_gen.factor.reading import answer as reading_module
 from cogniload_gen.factor.reading.answer import read_number, read_variables
-from cogniload_gen.factor.score import EXPLANATIONS, FactorOutcome, score_factor, score_row
+from cogniload_gen.factor.score import FactorOutcome, score_factor, score_row
 
 RESPONSES = [
     row
@@ -112,8 +112,8 @@ def test_the_guide_tells_each_rule_by_a_response(rule, response, value):
 
 
 def test_the_guide_tells_all_rules():
-    assert [rule for rule, *_ in TOLD_RULES] == list(EXPLANATIONS)
-    assert all(f"\n{rule}. " in (reading_module.__doc__ or "") for rule in EXPLANATIONS)
+    assert [rule for rule, *_ in TOLD_RULES] == list(WORDS["explanations"])
+    assert all(f"\n{rule}. " in (reading_module.__doc__ or "") for rule in WORDS["explanations"])
 
 
 @pytest.mark.parametrize(
