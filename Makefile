@@ -9,7 +9,7 @@ VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
 .PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras test-versions \
-	test-oldest test-newest demo mutants \
+	test-oldest test-newest demo benchmark mutants \
 	lint docs release upstream test-upstream fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
@@ -76,6 +76,10 @@ lint: $(VENV)/.ready
 
 docs: $(VENV)/.ready
 	$(RUN) -m mkdocs build
+
+# The project's times, in turn with those of the functions in a file, if one is given.
+benchmark: $(VENV)/.ready
+	$(RUN) benchmarks/beside.py $(BESIDE)
 
 demo: $(VENV)/.ready
 	$(RUN) -m cogniload_cli demo

@@ -318,7 +318,7 @@ def check_server(model: LM, context_budget: int) -> dict[str, str]:
     known = listed.get(str(model.model), {})
     if listed and not known:
         names = BRIEF.repr(sorted(listed))
-        log.warning("the server lists %s and not %r: it may know it", names, model.model)
+        log.warning("the server lists %s, not %r, but may take that name", names, model.model)
     window = known.get("max_model_len")
     if type(window) is int and window < context_budget:
         raise ValueError(

@@ -27,6 +27,7 @@ from cogniload_gen.tables import table_writer
 from lm_eval_tasks.evaluation import Asking, Evaluation
 from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.resume import Run
+from lm_eval_tasks.server import check_arguments
 from lm_eval_tasks.spending_caps import CapReached, cost_of
 from lm_eval_tasks.status import each_warning_once
 
@@ -79,6 +80,7 @@ def run_gate(
             model = replace(models[side], tasks=[TASK], metadata=about)
             begun = Asking(model, out / side, anew=anew and side == SIDES[1])
             asking.append(stack.enter_context(begun))
+            check_arguments(begun.config)
         base, new = asking
         base.show("difference", 0, 2 * budget)
         new.bar = base.bar
@@ -116,7 +118,8 @@ def _refuse_another_server(folder: Path, model: Evaluation, remedy: str) -> None
     there, now = (args.get("base_url") for args in held)
     if there != now:
         raise ValueError(
-            f"{folder} has answers from {there}, and would have more from {now}: {remedy}"
+            f"{folder} has answers from {there or 'no base_url'}, and would have more from "
+            f"{now or 'no base_url'}: {remedy}"
         )
 
 

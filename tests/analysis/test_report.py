@@ -348,7 +348,8 @@ def test_a_citation_says_what_was_run_in_three_forms(report, results):
     about = json.loads((report.parent / "tables/cite.json").read_text("utf-8"))
     frame = read_samples(results)
     (method, *found), bibtex = [about["method"], *about["results"]], about["bibtex"]
-    assert f"{frame['id'].nunique():,} puzzles" in method
+    asked = frame.groupby("model", observed=True)["id"].nunique()
+    assert f" answered {asked.min()} to {asked.max()} puzzles of" in method
     for level in (frame["d"].max(), frame["N"].max(), frame["seed"].iloc[0]):
         assert re.search(rf"\b{level:g}\b", method)
     assert ["decent" in said for said in found].count(True) == 1

@@ -204,7 +204,9 @@ def test_until_report_compare_share(chain):
     chain.assert_asked_once()
     chain.server.model = replace(chain.server.model, skill=0.5)
     chain.do(*(word.replace("/run", "/weak") for word in words))
-    chain.do("compare", "run", "weak", "--out", "compared")
+    said, _ = chain.do("compare", "run", "weak", "--out", "compared")
+    assert "accuracy of adaptive runs is not compared" in said
+    assert re.findall(r": not asked\. .*?`cogniload why (\w+)`", said) == ["run", "weak"]
     with Path("compared/comparison_fits.csv").open(encoding="utf-8") as file:
         (fit,) = (row for row in csv.DictReader(file) if row["measure"] == "ECL50")
     found = [chain.results(run)["ECL50_crossing,none"] for run in ("run", "weak")]

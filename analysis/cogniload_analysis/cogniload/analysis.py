@@ -72,7 +72,9 @@ class _CogniLoadAnalysis(Analysis):
         curves = {model: draw_run(f"adaptive_{names[model]}", run) for model, run in runs.items()}
         shown, verdicts = show_models(models, ranking, causes, first_errors, fits | curves)
         sections = [
-            *accuracy_sections(frame, link="Accuracy" if curved else ""),
+            *accuracy_sections(
+                frame[~frame["model"].isin(runs)], link="Accuracy" if curved else ""
+            ),
             breaking,
             thresholds_section(frame, shown, known, fits),
             *runs_sections([*map(run_row, runs.values())], "adaptive", curves.items()),

@@ -259,7 +259,7 @@ def say_capacity(row: Mapping[Any, Any]) -> str:
     said += f"ECL50, a {row['meaning']} at {row['loads']}"
     if math.isfinite(row["place"]):
         places = _show_places(row["place"], row["place_worst"], row["ranked"])
-        said += f", place{'s' * (' to ' in places)} {places} among the published models, as printed"
+        said += f", place{'s' * (' to ' in places)} {places} among the published {row['meaning']}s"
     return said + "."
 
 

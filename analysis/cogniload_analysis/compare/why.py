@@ -77,14 +77,18 @@ class Why:
             return ["No puzzle with twins failed, so there is no failure to explain."]
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        counts = "a change counts if it cures more puzzles than it breaks"
-        tried = f"none was tried again unchanged, so luck is unknown: {counts}"
+        counts = "counts if it cures more puzzles than it breaks"
+        tried = f"Of {self.failures} failures, "
         if _AGAIN in by_change:
-            tried = f"{by_change[_AGAIN]['turned']} are solved by a second attempt"
-            tried += f" ({self.repeats})" * bool(self.repeats)
+            tried += f"{by_change[_AGAIN]['turned']} are solved by a second attempt"
+            tried += f" ({self.repeats})." if self.repeats else "."
         elif self.repeats:
-            tried = f"none had a second attempt, and {counts}. {self.repeats.removesuffix('.')}"
-        said = [self._say_causes(by_change), f"Of {self.failures} failures, {tried}."]
+            tried = (
+                f"{self.failures} failures were asked with a change, which {counts}. {self.repeats}"
+            )
+        else:
+            tried += f"none was tried again unchanged, so luck is unknown: a change {counts}."
+        said = [self._say_causes(by_change), tried]
         if (NEEDLES, TAIL) in rows:
             row = rows[NEEDLES, TAIL]
             shares = {"share": 100 * row["share"], "against": 100 * row["against_share"]}

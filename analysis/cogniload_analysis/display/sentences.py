@@ -18,7 +18,8 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
     """
     if adaptive_models(frame):
         limited = f" A limit cut {100 * cut:.1f} % of its responses (Overflow)." * bool(cut > 0)
-        return f"An adaptive run of {len(frame):,} puzzles, whose accuracy is no result.{limited}"
+        chosen = f"The {len(frame):,} puzzles were chosen near the threshold"
+        return f"{chosen}, so the share solved is no accuracy.{limited}"
     correct, responses = int(frame["correct"].sum()), len(frame)
     low, high = wilson_interval(correct, responses, CONFIDENCE)
     chance = frame["chance"].mean() if "chance" in frame else math.nan

@@ -71,10 +71,11 @@ def cite(
     one = {name: _tell(runs[name]) for name in runs.columns}
     named = frame.drop_duplicates("model")[["model", "served"]].astype(str)
     models = [
-        model if model.startswith(served) else f"{model} ({served})"
+        model if served.endswith(model.partition(",")[0]) else f"{model} ({served})"
         for model, served in zip(named["model"], named["served"], strict=True)
     ]
     levels = {it.heading: join_levels(it.scale(frame[it.name])) for it in analysis.loads}
+    counts = frame.groupby("model", observed=True)["id"].nunique()
     attempts, dates = int(frame["attempt"].max()), sorted({*runs["date"].astype(str).str[:10]})
     chosen = frame["until"].unique()
     until = json.loads(chosen[0] or "{}") if len(chosen) == 1 else {}
@@ -86,7 +87,7 @@ def cite(
         "models": "; ".join(models) if len(models) < _MANY else f"{len(models)} models",
         "benchmark": analysis.name,
         "paper": analysis.paper,
-        "puzzles": frame["id"].nunique(),
+        "puzzles": f"{counts.min():,}" + f" to {counts.max():,}" * (counts.nunique() > 1),
         "loads": "; ".join(f"{of} {' to '.join(it.split(' … '))}" for of, it in levels.items()),
         "software": __version__,
         "chosen": say("method_chosen", **{"design": "unknown"} | until) if until else "",

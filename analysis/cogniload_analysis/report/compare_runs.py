@@ -12,11 +12,12 @@ from cogniload_analysis.compare.differences import Comparison, compare_pairs_of_
 from cogniload_analysis.compare.repair_effects import explain_repairs, is_repair
 from cogniload_analysis.compare.why import drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.tables import to_csv
-from cogniload_analysis.frame import check_columns
+from cogniload_analysis.frame import adaptive_models, check_columns
 from cogniload_analysis.matters import is_at_chance
-from cogniload_analysis.report.why import explain_models
+from cogniload_analysis.report.why import say_causes
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
+from cogniload_analysis.words import say
 from cogniload_gen.answers.files import find_samples
 
 
@@ -70,8 +71,8 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
             if is_at_chance(rows, analysis.loads)
         )
         texts.append(f"{heading}\n{at_chance}{comparison.summary()}")
-        explained = explain_models(everything)
-        causes = [f"{model}: {why.verdict[0]}" for model, (_, why) in explained.items()]
+        texts += [say("compare_adaptive")] * bool(adaptive_models(frame))
+        causes = say_causes(everything)
         texts += ["\n".join(["Why they fail, by their twins:", *causes])] * bool(causes)
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)

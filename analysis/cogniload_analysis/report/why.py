@@ -100,15 +100,28 @@ def add_next(
     price: tuple[float, float] | None,
 ) -> list[Verdict]:
     """Return the verdicts; those without twins end with how to find the cause, and its price."""
-    names = frame["model"].astype(str)
-    if "suite" in frame:
-        names += ", " + frame["suite"].astype(str) + " suite"
-    extended = []
+    names, extended = _name_rows(frame), []
     for verdict in verdicts:
         rows = frame[names == verdict.name]
         hint = say_next(rows, price) if len(rows) and verdict.name not in explained else ""
         extended.append(replace(verdict, sentences=[*verdict.sentences, *filter(None, [hint])]))
     return extended
+
+
+def _name_rows(frame: pd.DataFrame) -> pd.Series:
+    """Return the name of the verdict that each response belongs to, as `explain_models` has it."""
+    names = frame["model"].astype(str)
+    return names + ", " + frame["suite"].astype(str) + " suite" if "suite" in frame else names
+
+
+def say_causes(frame: pd.DataFrame) -> list[str]:
+    """Say for each model of a frame why it fails, or how to find out."""
+    explained, originals = explain_models(frame), twins.drop_twins(frame)
+    said = [f"{name}: {why.verdict[0]}" for name, (_, why) in explained.items()]
+    for name, rows in originals.groupby(_name_rows(originals), sort=False):
+        if name not in explained and (hint := say_next(rows, None)):
+            said.append(f"{name}: not asked. {hint}")
+    return said
 
 
 def say_next(rows: pd.DataFrame, price: tuple[float, float] | None) -> str:

@@ -152,8 +152,7 @@ def test_the_headline_says_what_a_model_carries_or_that_it_is_unknown(overview):
         )
         best, worst = (1 + (RANKED > row[end]).sum() for end in ("ECL50_high", "ECL50_low"))
         assert (
-            f", places {best} to {worst} of 29 among the published models, as printed"
-            in headlines[model]
+            f", places {best} to {worst} of 29 among the published projections" in headlines[model]
         )
         assert "): ECL50, a projection at d = 5.2, rho = 50 %" in headlines[model]
         assert row["ECL80_low"] < row["ECL80"] < row["ECL80_high"] < row["ECL50_high"]
