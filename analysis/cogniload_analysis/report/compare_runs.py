@@ -72,7 +72,7 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
         )
         texts.append(f"{heading}\n{at_chance}{comparison.summary()}")
         texts += [say("compare_adaptive")] * bool(adaptive_models(frame))
-        causes = say_causes(everything)
+        causes = say_causes(_sort_runs(everything, results))
         texts += ["\n".join(["Why they fail, by their twins:", *causes])] * bool(causes)
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)
