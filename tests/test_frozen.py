@@ -317,7 +317,8 @@ def test_what_may_not_change(section):
     lines = [*differences(stored, today, name)]
     if lines or asked:
         count = f"{len(lines)} differences{', renewed' if asked else ''}; the first ones:"
-        pytest.fail("\n".join([count, *lines[:30]]), pytrace=False)
+        renew = f"If they are meant: FROZEN_RENEW='{name}/ENTRY ...' pytest tests/test_frozen.py"
+        pytest.fail("\n".join([count, *lines[:30], renew]), pytrace=False)
 
 
 def tolerated(stored, today):

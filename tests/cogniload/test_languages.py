@@ -229,14 +229,14 @@ def as_changes(words, row, language, states):
 def test_layouts_are_read_and_each_claim_is_right(language, layout, least):
     """Of 64 traces without an error, and 64 whose error is carried on by the statements."""
     words = cases(__file__, "languages_layouts.toml")[language]
-    claims, read = [], 0
+    claims, unread = [], []
     rows = generate_puzzles([1, 3, 5, 8], [10, 20], [30, 60], 4, language=language).to_pylist()
     for number, row in enumerate(rows):
         solution = solve_steps(row["puzzle"])
         states = [dict(state[row["poi"]]) for state in solution.states]
         final = line_of(row, language, 1, states[-1]).split(". ", 1)[1]
         steps = read_steps(f"{layout(words, row, language, states)}\n\n{final}", row)
-        read += steps.read
+        unread += [] if steps.read else [row["id"]]
         assert steps.first_error is None
         first, category = 1 + number % row["N"], row["category"]
         right = {states[first][category], states[first - 1][category]}
@@ -249,7 +249,7 @@ def test_layouts_are_read_and_each_claim_is_right(language, layout, least):
         steps = read_steps(f"{layout(words, row, language, wrong)}\n\n{final}", row)
         if steps.read and steps.first_error is not None:
             claims.append(steps.first_error == first)
-    assert read >= 57
+    assert len(unread) <= 7, f"not read: {unread}"
     assert len(claims) >= least
     assert all(claims)
 
