@@ -21,6 +21,7 @@ from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
+    from cogniload_analysis.report.gate_runs import Judged
     from cogniload_gen.benchmark import Dataset
     from cogniload_gen.grid import Source
     from lm_eval_tasks import Results
@@ -343,22 +344,26 @@ def plan(parser: Parser, words: Words) -> None:
         "instead of both: the puzzles that ECL50 takes at this slope, in logits a unit of log10 N"
     )
     parser.option("slope", "LOGITS", text, type=float)
+    text = "instead of both: the puzzles that a gate takes at this margin"
+    parser.option("gate", "POINTS", text, type=float)
     text = "tokens of a response, on average (5000, or the run's own)"
     parser.option("response-tokens", "TOKENS", text, type=float)
     text = "tokens of response a second and GPU (2000)"
     parser.option("throughput", "TOKENS", text, type=float, default=2000)
     parser.option("price", "IN,OUT", PRICE)
     arguments = parser.parse_args(words)
-    from cogniload_analysis.cogniload.plan import plan_comparison, say_least
+    from cogniload_analysis.cogniload.plan import plan_comparison, say_gate, say_least
 
     settings = vars(arguments)
     given = {name for name, value in settings.items() if value != parser.get_default(name)}
-    slope = settings.pop("slope")
-    if not (given == {"slope"} or (slope is None and {"detect", "like"} <= given)):
+    alone = {"slope": say_least, "gate": say_gate}
+    values = {name: settings.pop(name) for name in alone}
+    one = next((name for name in alone if given == {name}), None)
+    if not (one or ({"detect", "like"} <= given and not given & {*alone})):
         got = " ".join(words) or "neither"
-        raise ValueError(f"plan takes --detect and --like, or --slope alone, got {got}")
-    if slope is not None:
-        print(say_least(slope))
+        raise ValueError(f"plan takes --detect and --like, or --slope or --gate alone, got {got}")
+    if one:
+        print(alone[one](values[one]))
         return
     settings["price"] = check_price(arguments.price)
     print(plan_comparison(settings.pop("like"), settings.pop("detect"), **settings).summary())
@@ -479,8 +484,13 @@ def why(parser: Parser, words: Words) -> int:
     from cogniload_gen.answers.choose_twins import BUDGET, ENOUGH_FAILURES
     from cogniload_gen.answers.files import run_of
 
-    text = "results folder of one model, or one of its samples_*.jsonl"
-    parser.add_argument("run", type=Path, metavar="RUN", help=text)
+    parser.usage = "cogniload why RUN [options] [arguments of lm_eval run]"
+    parser.add_argument(
+        "run",
+        type=Path,
+        metavar="RUN",
+        help="results folder of one model, or one of its samples_*.jsonl",
+    )
     text = "in place of twins: go on from the model's own text, with its first wrong step repaired"
     parser.flag("repair", text)
     text = f"the most twins, or texts, of failures and of as many solved puzzles ({BUDGET})"
@@ -669,6 +679,8 @@ def gate(parser: Parser, words: Words) -> int:
     parser.option("margin", "POINTS", text, type=float)
     parser.option("json", "FILE", "write the verdict, and the flips with both responses", type=Path)
     parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
+    text = "take a verdict of lower, perhaps within the margin, for a pass or a failure (code 5)"
+    parser.option("lower", "pass|fail", text, choices=["pass", "fail"])
     text = "for answers; the same command continues (gate)"
     parser.option("out", "DIR", text, type=Path)
     parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int)
@@ -677,6 +689,7 @@ def gate(parser: Parser, words: Words) -> int:
     text = "ask the new model again, as another may have its name now"
     parser.flag("anew", text, default=None)
     arguments, others = parser.parse_known_args(words)
+    from cogniload_analysis.compare.gate import CAPPED
     from cogniload_analysis.report import gate_runs
 
     gate_runs.write_verdict(arguments.json, arguments.junit)
@@ -695,27 +708,37 @@ def gate(parser: Parser, words: Words) -> int:
         )
     if base in new:
         raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
+    judged: Judged | None
     if new:
         judged = gate_runs.gate_results(base, new, arguments.margin)
     else:
-        from cogniload_analysis.compare.gate import CAPPED
-        from lm_eval_tasks.cogniload.running_gate import run_gate
-        from lm_eval_tasks.spending_caps import CapReached
-        from lm_eval_tasks.words import read_model
-
-        config = [f"--config={arguments.base_config}"] if arguments.base_config else []
-        models = {"base": read_model(config, base), "new": read_model(others, base)}
-        out = arguments.out or Path("gate")
-        budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
-        try:
-            which = (models, budget, seed)
-            judged = run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
-        except CapReached as reached:
-            print(f"cogniload gate: stopped, as {reached}: a higher cap continues", file=sys.stderr)
-            return CAPPED
+        judged = _ask_for_gate(base, others, arguments)
+    if judged is None:
+        return CAPPED
+    if arguments.lower:
+        lower_is = int(arguments.lower == "fail")
+        judged = judged._replace(gate=replace(judged.gate, lower_is=lower_is))
     gate_runs.write_verdict(arguments.json, arguments.junit, judged)
     print("\n".join(judged.gate.lines))
     return judged.gate.exit_code
+
+
+def _ask_for_gate(base: Path, others: list[str], arguments: Namespace) -> "Judged | None":
+    """Ask two models fresh puzzles until a verdict; None if a cap came before the first look."""
+    from lm_eval_tasks.cogniload.running_gate import run_gate
+    from lm_eval_tasks.spending_caps import CapReached
+    from lm_eval_tasks.words import read_model
+
+    config = [f"--config={arguments.base_config}"] if arguments.base_config else []
+    models = {"base": read_model(config, base), "new": read_model(others, base)}
+    out = arguments.out or Path("gate")
+    budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
+    try:
+        which = (models, budget, seed)
+        return run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
+    except CapReached as reached:
+        print(f"cogniload gate: stopped, as {reached}: a higher cap continues", file=sys.stderr)
+        return None
 
 
 # --- share ----------------------------------------------------------------------------------------

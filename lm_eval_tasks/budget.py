@@ -156,8 +156,8 @@ def continue_from(
         raise ValueError(
             "a chat server goes on from a text of the model's own only if it takes "
             "continue_final_message=true in --gen_kwargs (vLLM, SGLang), and never from reasoning: "
-            "use the completions, --model local-completions --model_args "
-            "base_url=.../v1/completions,tokenizer_backend=none"
+            "else use its completions and the model's tokenizer, --model local-completions "
+            "--model_args model=NAME,base_url=http://HOST:PORT/v1/completions,tokenizer=NAME"
         )
     if not prefix:
         return prompt

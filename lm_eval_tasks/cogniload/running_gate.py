@@ -95,9 +95,9 @@ def run_gate(
                     answers = [each.answers.get(key, unasked) for each in asking]
                     said = (answer[part] for part in ("acc", "answer") for answer in answers)
                     rows.append([key.document, *said])
-                found = gate([row[1:3] for row in rows], margin)
+                found = gate([row[1:3] for row in rows], margin, batch=_BATCH)
                 base.show(found.lines[1].partition(" (")[0], 2 * len(rows), 2 * budget)
-                if found.is_decided:
+                if found.is_over:
                     break
         except CapReached as reached:
             if not rows:

@@ -51,6 +51,41 @@ def test_wrong_verdicts_are_rare_and_great_losses_are_stopped_early(loss, wrong,
     assert loss < 0.08 or np.median([one.puzzles for one in first]) <= max(5000 * flips, 100)
 
 
+@pytest.mark.parametrize(("loss", "wrong"), WRONG)
+@pytest.mark.parametrize("flips", [0.05, 0.1, 0.38])
+def test_one_look_is_as_rarely_wrong_and_decides_more(loss, wrong, flips):
+    runs = draw(400, 1400, min(loss, flips), flips)
+    once, often = ([gate(run, 4, **look).verdict for run in runs] for look in ({"once": True}, {}))
+    assert once.count(wrong) <= 20 + 13 or loss > flips  # 5 % of 400, and three standard errors
+    decided = [sum(one in ("worse", "no worse") for one in said) for said in (once, often)]
+    assert decided[0] >= decided[1]
+    assert flips > 0.1 or loss or decided[0] > 380
+
+
+def first_verdict(pairs, margin=2):
+    """The first verdict of a gate that looks after each batch."""
+    found = (gate(pairs[:stop], margin, batch=50) for stop in range(50, len(pairs) + 1, 50))
+    return next((one for one in found if one.is_over), gate(pairs, margin, batch=50))
+
+
+@pytest.mark.parametrize("place", [0, 1, 5, 12])
+def test_an_outage_of_one_batch_is_no_verdict(place):
+    kinds, draws = np.array([(0, 1), (1, 0), (1, 1)], float), np.random.default_rng(place)
+    pairs = kinds[draws.choice(3, 60 * 50, p=[0.05, 0.05, 0.9])]
+    pairs[50 * place : 50 * (place + 1), 1] = 0
+    found = first_verdict(pairs)
+    assert (found.verdict, found.exit_code) == ("undecided", 3)
+    assert "changed from batch to batch" in found.lines[0]
+    assert gate(pairs[: found.puzzles], 2).verdict == "worse" or place > 5
+
+
+def test_copies_and_broken_models_are_told_after_three_batches():
+    same, broken = np.ones((200, 2)), np.tile([(1.0, 0.0), (1, 1)], (100, 1))
+    found = [first_verdict(pairs, margin=10) for pairs in (same, broken)]
+    assert [one.verdict for one in found] == ["no worse", "worse"]
+    assert [one.puzzles for one in found] == [150, 150]
+
+
 @given(st.lists(st.tuples(*2 * [st.sampled_from([0, 0.25, 0.5, 1])]), min_size=1, max_size=60))
 def test_a_gate_sees_neither_the_order_nor_whose_side_it_is_on(pairs):
     found, mirrored = gate(pairs, 5), gate([(new, base) for base, new in reversed(pairs)], 5)
@@ -103,7 +138,7 @@ def test_the_command_ends_with_the_verdict_on_two_runs(tmp_path, capsys):
     base, few = write(tmp_path, "base", good), write(tmp_path, "few", good[:50])
     worse = write(tmp_path, "worse", [good[n] and n % 7 != 0 for n in numbers])
     file, junit = tmp_path / "gate.json", tmp_path / "gate.xml"
-    odd = [good[n] and n % 23 != 0 for n in numbers]
+    odd = [good[n] and n % 41 != 0 for n in numbers]
     runs = (write(tmp_path, "same", good), 0), (few, 3), (write(tmp_path, "lower", odd), 5)
     for new, code in (*runs, (worse, 1)):
         assert main(["gate", base, new, "--margin=2", f"--json={file}", f"--junit={junit}"]) == code
@@ -117,6 +152,12 @@ def test_the_command_ends_with_the_verdict_on_two_runs(tmp_path, capsys):
         refusal(capsys, "gate", base, name, "--margin=2", f"--json={file}", f"--junit={junit}")
         assert json.loads(file.read_text("utf-8"))["verdict"] is None
         assert "<error " in junit.read_text("utf-8")
+    lower = write(tmp_path, "a bit lower", odd)
+    for option, code in (("pass", 0), ("fail", 1)):
+        assert (
+            main(["gate", base, lower, "--margin=2", "--lower", option, f"--json={file}"]) == code
+        )
+        assert json.loads(file.read_text("utf-8"))["exit_code"] == code
     for option in ("--seed=1", "--budget=9", "--out=x", "--base-config=x"):
         assert "without NEW" in refusal(capsys, "gate", base, worse, "--margin=2", option)
     write(tmp_path / "few", "two", good)

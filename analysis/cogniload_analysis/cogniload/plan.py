@@ -13,6 +13,7 @@ from cogniload_analysis.cogniload.analysis import read_samples
 from cogniload_analysis.cogniload.capacity import goodness_of_fit as fit
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.fitted import Fitted
+from cogniload_analysis.compare.gate import ERROR, gate
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.compare.why import drop_twins
 from cogniload_analysis.frame import adaptive_models
@@ -23,6 +24,11 @@ from cogniload_gen.checks import check_choice
 
 _RESPONSE_TOKENS = 5000
 _THROUGHPUT = 2000
+
+# Shares of puzzles that one of two models alone solves: a copy of lower precision to two samples of
+# one model. And the puzzles of a gate that looks after each batch and finds nothing lost, in half
+# and in nine tenths of the gates, over flips / margin ** 2 (studies/gate.py).
+_FLIPS, _OF_LOOKS = (0.02, 0.05, 0.1, 0.2, 0.38), (6.8, 15.0)
 
 
 @dataclass(frozen=True)
@@ -164,6 +170,22 @@ def say_least(slope: float) -> str:
     """Say how many puzzles ECL50 to within ±20 % takes at least, for a slope over log10 N."""
     least, without = least_puzzles(slope), least_puzzles(slope, floor=0)
     return say("least_puzzles", slope=abs(slope), least=least, without=without)
+
+
+def say_gate(margin: float) -> str:
+    """Say how many puzzles a gate takes at a margin in points, by the share that flips.
+
+    ValueError for a margin that no gate takes.
+    """
+    gate([(1, 1)], margin)
+    rows = {}
+    for flips in _FLIPS:
+        once = puzzles_needed(flips, margin / 100, norm.isf(ERROR))
+        looks = [times * flips / (margin / 100) ** 2 for times in _OF_LOOKS]
+        rows[f"{flips:.0%}"] = [f"{round(count, -1):,.0f}" for count in (once, *looks)]
+    columns = ["two finished runs", "asked: median", "asked: 90 %"]
+    table = pd.DataFrame(rows, columns).T.to_string()
+    return say("gate_plan", margin=margin, power=100 * POWER, table=table)
 
 
 def lower_accuracies(better: np.ndarray, detect: float) -> np.ndarray:

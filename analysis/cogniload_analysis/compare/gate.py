@@ -6,19 +6,26 @@ at most 5 % (Waudby-Smith and Ramdas 2024, section 4). The bounds that have not 
 interval. The capital depends on the counts alone, so a run that goes on finds the same verdict.
 
 A missing answer may be any: the low end counts it against the new model, and the high end for it.
+Two finished runs have one look, for which a fixed-size interval is narrower. And puzzles that are
+asked in batches tell whether the difference is one number at all: an outage leaves no verdict, and
+a verdict must hold by the batches too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
+from scipy.stats import f as fisher
+from scipy.stats import t as student
+
+from cogniload_analysis.compare.paired import compare_means, compare_solved
 
 _NO_WORSE, _WORSE, _UNDECIDED = "no worse", "worse", "undecided"
 LOWER = "lower, perhaps within the margin"
 
 # What the command ends with; 2 is for wrong use and what breaks.
-_EXIT_CODES = {_NO_WORSE: 0, _WORSE: 1, _UNDECIDED: 3, LOWER: 5}
+_EXIT_CODES = {_NO_WORSE: 0, _WORSE: 1, _UNDECIDED: 3}
 CAPPED = 4
 """The exit code of any command that a cap has stopped."""
 
@@ -31,6 +38,10 @@ _MOST_FLIPS, _LARGEST_BET = 0.5, 0.9
 
 # A difference that changed by more standard errors during the run is worth a sentence.
 SURPRISE = 2.58
+
+# What chance does less often from batch to batch, at one look, leaves no verdict; and how rarely a
+# verdict may come of batches that differ too little to be noticed (studies/gate.py).
+_CHANCE, _BY_BATCHES, _LEAST_BATCHES = 0.001, 0.005, 3
 
 # No run goes on for that many times its puzzles.
 _FAR = 1e6
@@ -47,12 +58,15 @@ class Gate:
         base, new: The shares that they solve, from 0 to 1.
         low, high: The ends of an interval of the true difference, `new` less `base`, whatever the
             missing answers are. It has a confidence of 90 %, 95 % on each side, at all looks
-            together.
+            together or at the only one.
         only_base, only_new: How many puzzles one solves more often than the other.
         needed: About how many further puzzles would decide, if they come out as these did; 0 after
             a verdict, and where no number does.
         notes: What makes the verdict doubtful, a sentence each.
         cap: Which cap ended the asking, "" for none.
+        unstable: Why no verdict is given, "" where nothing is against one.
+        once: Whether this is the only look.
+        lower_is: What LOWER ends with: 5, or 0 or 1 for who takes it for a pass or a failure.
     """
 
     verdict: str
@@ -67,6 +81,9 @@ class Gate:
     needed: int
     notes: tuple[str, ...]
     cap: str = ""
+    unstable: str = ""
+    once: bool = False
+    lower_is: int = 5
 
     @property
     def is_decided(self) -> bool:
@@ -74,9 +91,15 @@ class Gate:
         return self.verdict in (_NO_WORSE, _WORSE)
 
     @property
+    def is_over(self) -> bool:
+        """Whether more puzzles would change nothing."""
+        return self.is_decided or bool(self.unstable)
+
+    @property
     def exit_code(self) -> int:
-        """0 for "no worse", 1 for "worse", 3 for "undecided", 5 for LOWER; 4 if a cap ended it."""
-        return CAPPED if self.cap and not self.is_decided else _EXIT_CODES[self.verdict]
+        """0 for "no worse", 1 "worse", 3 "undecided", `lower_is` LOWER; 4 if a cap ended it."""
+        codes = _EXIT_CODES | {LOWER: self.lower_is}
+        return CAPPED if self.cap and not self.is_decided else codes[self.verdict]
 
     @property
     def lines(self) -> list[str]:
@@ -87,25 +110,30 @@ class Gate:
             more = f"about {self.needed:,} more puzzles would decide"
             more = more if self.needed else "more puzzles such as these would not decide"
             more = f"stopped, as {self.cap}: a higher cap continues" if self.cap else more
+            more = self.unstable or more
             said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        looks = "at this one look" if self.once else "however often one looks"
         return [
             f"verdict     {said}",
-            f"difference  {apart:+.1f} points, {ends} (90 % interval, however often one looks)",
+            f"difference  {apart:+.1f} points, {ends} (90 % interval, {looks})",
             f"solved      base {self.base:.1%}, new {self.new:.1%} of {self.puzzles:,} puzzles",
             f"flips       {self.only_base:,} solved by base alone, {self.only_new:,} by new alone",
             f"doubts      {'; '.join(self.notes) or 'none'}",
         ]
 
 
-def gate(pairs: ArrayLike, margin: float) -> Gate:
+def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False) -> Gate:
     """Return whether a new model is no worse than a base by more than a margin.
 
     `pairs` has a row for each puzzle, in the order of asking: the share of its attempts, from 0 to
     1, that the base solves, and that of the new one; NaN where there is no answer. `margin` is in
     percentage points, from 0.1 to 20. If the loss is the margin, "worse" is said with a chance of
     at most 5 %, and so is "no worse", and LOWER if nothing was lost: however often, and whenever,
-    one looks. All verdicts hold whatever the missing answers are.
+    one looks; or `once`, which takes fewer puzzles. All verdicts hold whatever the missing answers
+    are. With `batch`, so many puzzles were asked at a time, in a random order: there is no verdict
+    if the difference changed from batch to batch by more than chance explains, and none that the
+    means of the batches alone don't hold.
     Raises ValueError for another margin, for shares out of range, and where no puzzle has both.
     """
     if not 0.1 <= margin <= 20:  # the bets suit these
@@ -117,19 +145,32 @@ def gate(pairs: ArrayLike, margin: float) -> Gate:
         raise ValueError(f"both models must have shares from 0 to 1 of puzzles, got {got}")
     apart, allowed = both[:, 1] - both[:, 0], margin / 100
     missing = np.isnan(asked)
-    against, in_favour = (
-        np.unique(np.diff(np.where(missing, filled, asked)).round(9), return_counts=True)
-        for filled in ((1.0, 0.0), (0.0, 1.0))
+    least, most = (
+        np.diff(np.where(missing, filled, asked)).ravel() for filled in ((1.0, 0.0), (0.0, 1.0))
     )
+    against, in_favour = (np.unique(it.round(9), return_counts=True) for it in (least, most))
     for_new = -in_favour[0], in_favour[1]
-    low, high = lowest(*against, allowed), -lowest(*for_new, allowed)
+    if once:
+        low, high = at_one_look(*against), -at_one_look(*for_new)
+        needed = _needed_at_once(against, in_favour, low, high, allowed)
+    else:
+        low, high = lowest(*against, allowed), -lowest(*for_new, allowed)
+        needed = _needed(against, for_new, allowed)
     verdict = _NO_WORSE if low > -allowed else LOWER if high < 0 else _UNDECIDED
     verdict = _WORSE if high < -allowed else verdict
+    if batch and not (
+        (verdict == _NO_WORSE and hold(least, batch, -allowed))
+        or (verdict == _WORSE and hold(-most, batch, allowed))
+    ):
+        verdict, needed = LOWER if high < 0 else _UNDECIDED, max(needed, batch)
     base, new = (float(share) for share in both.mean(axis=0))
     lost, won = int((apart < 0).sum()), int((apart > 0).sum())
-    needed = _needed(against, for_new, allowed) if verdict in (_UNDECIDED, LOWER) else 0
+    needed = needed if verdict in (_UNDECIDED, LOWER) else 0
     notes = tuple(_doubts(asked, apart))
-    return Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, notes)
+    found = Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, notes)
+    unstable = changes(np.diff(asked).ravel(), batch) if batch else ""
+    verdict = _UNDECIDED if unstable else verdict
+    return replace(found, verdict=verdict, once=once, unstable=unstable)
 
 
 def log_capital(values: np.ndarray, counts: np.ndarray, bound: float, margin: float) -> np.ndarray:
@@ -156,6 +197,50 @@ def lowest(values: np.ndarray, counts: np.ndarray, margin: float) -> float:
     return float(brentq(beyond, -1.0, mean, xtol=1e-6))
 
 
+def at_one_look(values: np.ndarray, counts: np.ndarray) -> float:
+    """Return the lower end of the mean at one look, with a confidence of 95 %."""
+    confidence = 1 - 2 * ERROR
+    if set(values) <= {-1, 0, 1}:
+        won, lost = (int(counts[values == value].sum()) for value in (1, -1))
+        return float(compare_solved(won, lost, int(counts.sum()), confidence).low)
+    return float(compare_means(np.repeat(values, counts), confidence).low)
+
+
+def hold(apart: np.ndarray, batch: int, bound: float) -> bool:
+    """Return whether the batches' means say that the difference is above a bound, by Student's t.
+
+    Batches may differ by more than their puzzles do: one may meet a busy server.
+    """
+    means = [part.mean() for part in np.split(apart, range(batch, len(apart), batch))]
+    if len(means) < _LEAST_BATCHES:
+        return False
+    error = np.std(means, ddof=1) / np.sqrt(len(means))
+    return bool(np.mean(means) - student.isf(_BY_BATCHES, len(means) - 1) * error > bound)
+
+
+def changes(apart: np.ndarray, batch: int) -> str:
+    """Say that the differences of puzzles, NaN without one, changed between batches; "" if not.
+
+    By an analysis of variance between the batches, and by a trend over them.
+    """
+    known = np.flatnonzero(~np.isnan(apart))
+    of = np.unique(known // batch, return_inverse=True)[1]
+    values, sizes = apart[known], np.bincount(of)
+    batches, n = len(sizes), len(values)
+    if batches < _LEAST_BATCHES or n <= batches:
+        return ""
+    means, whole = np.bincount(of, values) / sizes, values.mean()
+    within = ((values - means[of]) ** 2).sum() / (n - batches)
+    between = sizes @ (means - whole) ** 2 / (batches - 1)
+    place = of - of.mean()
+    trend = (place @ values) ** 2 / (place @ place)
+    within = max(within, 1e-9)  # where all of a batch differ alike
+    chances = fisher.sf(between / within, batches - 1, n - batches), fisher.sf(trend / within, 1, n)
+    names = "from batch to batch (an outage?)", "during the run (a drift?)"
+    found = [name for name, chance in zip(names, chances, strict=True) if chance < _CHANCE]
+    return f"the difference changed {found[0]} by more than chance explains" if found else ""
+
+
 def _needed(
     against: tuple[np.ndarray, np.ndarray], for_new: tuple[np.ndarray, np.ndarray], margin: float
 ) -> int:
@@ -165,6 +250,24 @@ def _needed(
     capitals = [log_capital(v, np.outer(n, times), bound, margin) for v, n, bound in sides]
     won = np.max(capitals, axis=0) >= -np.log(ERROR)
     return int(against[1].sum() * (times[won.argmax()] - 1)) + 1 if won.any() else 0
+
+
+def _needed_at_once(
+    against: tuple[np.ndarray, np.ndarray],
+    in_favour: tuple[np.ndarray, np.ndarray],
+    low: float,
+    high: float,
+    margin: float,
+) -> int:
+    """Return as `_needed`, for one look: an interval's width falls with the root of the puzzles."""
+    least, most = (counts @ values / counts.sum() for values, counts in (against, in_favour))
+    times = [
+        (reach / beyond) ** 2
+        for reach, beyond in ((least - low, least + margin), (high - most, -margin - most))
+        if beyond > 0
+    ]
+    needed = against[1].sum() * (min(times, default=np.inf) - 1)
+    return int(needed) + 1 if needed < _FAR * against[1].sum() else 0
 
 
 def _doubts(asked: np.ndarray, apart: np.ndarray) -> list[str]:

@@ -26,7 +26,10 @@ SIGNIFICANT = 0.05
 
 
 class Difference(NamedTuple):
-    """A difference, the ends of its 95 % interval, and the p of its being 0: numbers or arrays."""
+    """A difference, the ends of its interval, and the p of its being 0: numbers or arrays.
+
+    The interval is one of 95 %, unless another `confidence` is asked for.
+    """
 
     value: Numbers
     low: Numbers
@@ -50,7 +53,9 @@ def _score_z(first: Numbers, second: Numbers, puzzles: Numbers, difference: Numb
         return np.where(over == 0, 0.0, over / np.sqrt(variance))
 
 
-def compare_pairs(first: Numbers, second: Numbers, puzzles: Numbers) -> Difference:
+def compare_pairs(
+    first: Numbers, second: Numbers, puzzles: Numbers, confidence: float = CONFIDENCE
+) -> Difference:
     """Return the difference of two shares over puzzles that both answered once.
 
     `first` and `second` count what only one solves. The interval is Tango's, and p is that of
@@ -58,7 +63,7 @@ def compare_pairs(first: Numbers, second: Numbers, puzzles: Numbers) -> Differen
     """
     first, second, puzzles = np.broadcast_arrays(*map(np.float64, (first, second, puzzles)))
     value = (first - second) / puzzles
-    z = norm.ppf((1 + CONFIDENCE) / 2)
+    z = norm.ppf((1 + confidence) / 2)
 
     def end(side: float) -> np.ndarray:
         inside, outside = value.copy(), np.full_like(value, side)
@@ -72,18 +77,22 @@ def compare_pairs(first: Numbers, second: Numbers, puzzles: Numbers) -> Differen
     return Difference(value, end(-1), end(1), p)
 
 
-def compare_solved(first: int, second: int, puzzles: int) -> Difference:
+def compare_solved(
+    first: int, second: int, puzzles: int, confidence: float = CONFIDENCE
+) -> Difference:
     """Return as `compare_pairs`; for a few puzzles, as `compare_few_pairs`."""
     compare = compare_few_pairs if puzzles <= FEW else compare_pairs
-    return compare(first, second, puzzles)
+    return compare(first, second, puzzles, confidence)
 
 
 @cache
-def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
+def compare_few_pairs(
+    first: int, second: int, puzzles: int, confidence: float = CONFIDENCE
+) -> Difference:
     """Return as `compare_pairs`, by the score's exact distribution, for a few puzzles.
 
     Each end is where, whatever the share that only one solves, data as extreme have a chance of at
-    most 2.5 %; p is twice the smaller chance at a difference of 0.
+    most half of what is no confidence; p is twice the smaller chance at a difference of 0.
     """
     value = (first - second) / puzzles
 
@@ -91,7 +100,7 @@ def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
         inside, outside = value, float(side)
         for _ in range(_BISECTIONS // 2):
             middle = (inside + outside) / 2
-            likely = _exact_tail(first, second, puzzles, middle, -side) > (1 - CONFIDENCE) / 2
+            likely = _exact_tail(first, second, puzzles, middle, -side) > (1 - confidence) / 2
             inside, outside = (middle, outside) if likely else (inside, middle)
         return outside
 
@@ -117,7 +126,7 @@ def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: 
     return float(multinomial.pmf(tables[scores >= seen - 1e-9], puzzles, shares).sum(axis=1).max())
 
 
-def compare_means(apart: np.ndarray) -> Difference:
+def compare_means(apart: np.ndarray, confidence: float = CONFIDENCE) -> Difference:
     """Return the difference of two shares over puzzles that were answered several times.
 
     `apart` holds the puzzles' own differences of shares along its last axis, so that the attempts
@@ -131,7 +140,7 @@ def compare_means(apart: np.ndarray) -> Difference:
     squares, differ = (apart**2).sum(axis=-1), (apart != 0).sum(axis=-1)
     further = np.where(differ, squares / np.maximum(differ, 1), 1.0)
     error = np.sqrt(((squares + 2 * further) / (puzzles + 2) - centre**2) / (puzzles + 2))
-    return _wald(value, centre, error, puzzles - 1)
+    return _wald(value, centre, error, puzzles - 1, confidence)
 
 
 def compare_groups(
@@ -156,23 +165,30 @@ def compare_groups(
     return _wald(value, centre, np.sqrt(sum(squared_errors)), len(first) + len(second) - 2)
 
 
-def _wald(value: Numbers, centre: Numbers, error: Numbers, freedom: Numbers) -> Difference:
+def _wald(
+    value: Numbers,
+    centre: Numbers,
+    error: Numbers,
+    freedom: Numbers,
+    confidence: float = CONFIDENCE,
+) -> Difference:
     freedom = np.maximum(freedom, 1)
-    margin = student.ppf((1 + CONFIDENCE) / 2, freedom) * error
+    margin = student.ppf((1 + confidence) / 2, freedom) * error
     low, high = np.maximum(centre - margin, -1), np.minimum(centre + margin, 1)
     return Difference(value, low, high, 2 * student.sf(np.abs(centre) / error, freedom))
 
 
-def puzzles_needed(variance: float, detect: float) -> float:
+def puzzles_needed(
+    variance: float, detect: float, quantile: float = norm.ppf((1 + CONFIDENCE) / 2)
+) -> float:
     """Return how many puzzles tell a true difference of `detect` from 0 with a chance of POWER.
 
-    `variance` is that of a puzzle's difference. Raises ValueError for a `detect` that takes more
-    puzzles than can be counted.
+    `variance` is that of a puzzle's difference, and `quantile` the test's, by default that of 5 %
+    on both sides. Raises ValueError for a `detect` that takes more puzzles than can be counted.
     """
     if detect < _LEAST_DETECT:
         raise ValueError(f"detect must be {_LEAST_DETECT:g} or more, got {detect!r}")
-    quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(POWER)
-    return float(quantiles**2 * variance / detect**2)
+    return float((quantile + norm.ppf(POWER)) ** 2 * variance / detect**2)
 
 
 def adjust(p: Sequence[float]) -> np.ndarray:

@@ -84,7 +84,8 @@ class Why:
             tried += f" ({self.repeats})." if self.repeats else "."
         elif self.repeats:
             tried = (
-                f"{self.failures} failures were asked with a change, which {counts}. {self.repeats}"
+                f"{self.failures} failures, and solved puzzles as controls, had one thing changed; "
+                f"a change {counts}. {self.repeats}"
             )
         else:
             tried += f"none was tried again unchanged, so luck is unknown: a change {counts}."

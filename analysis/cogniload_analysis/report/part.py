@@ -54,8 +54,9 @@ class Part:
     """A benchmark's part of the report, which `part.html` shows.
 
     `header` says what was run, when and of which version, `overview` is what the first screen shows
-    of several models, `citation` what a paper says of them, `cells` the counts behind every number,
-    `warnings` what may mislead, and `responses` those of `list_responses`.
+    of several models, `better` which of two solves more, `citation` what a paper says of them,
+    `cells` the counts behind every number, `warnings` what may mislead, and `responses` those of
+    `list_responses`.
     """
 
     analysis: Analysis
@@ -63,6 +64,7 @@ class Part:
     verdicts: Sequence[Verdict]
     sections: Sequence[Section]
     overview: Sequence[tb.Table | Figure] = ()
+    better: Sequence[str] = ()
     citation: Citation | None = None
     warnings: Sequence[str] = ()
     cells: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"model": []}))
@@ -106,17 +108,19 @@ def build_part(
         verdicts = [_say_twins(model, everything) for model in alone]
         run = Section("What was run", [shown], "what-was-run", folded=True)
         sections = [*repair_sections(everything, analysis), run]
-        return Part(analysis, _describe_runs(runs, runs), verdicts, sections)
+        return Part(analysis, _describe_runs(runs, runs, 0), verdicts, sections)
     explained, ids = explain_models(everything), everything["id"]
     causes = {name: ", ".join(why.causes) or "open" for name, (_, why) in explained.items()}
     findings = analysis.report(frame, causes)
     endings = tb.table("endings", ending_table(frame), prefix=analysis.prefix)
     repeats = frame.groupby("model", observed=True)["repeats"].unique().explode()
     said = [*say_runs(once), *(f"{model}: {it}." for model, it in repeats.items() if it)]
+    beside = comparison_sections(frame, analysis, findings.models or None)
+    two = beside and len(findings.verdicts) == 2  # of whom it speaks in words
     sections = [
         *why_sections(explained, analysis),
         *repair_sections(everything, analysis),
-        *comparison_sections(frame, analysis, findings.models or None),
+        *beside,
         *(section for section in findings.sections if not section.folded),
         *_example_sections(frame, analysis),
         Section("What was run", [shown, *said, endings], "what-was-run", folded=True),
@@ -131,10 +135,11 @@ def build_part(
     verdicts = add_causes(findings.verdicts, explained)
     return Part(
         analysis=analysis,
-        header=_describe_runs(runs, once),
+        header=_describe_runs(runs, once, int(is_repair(ids).sum())),
         verdicts=add_next(verdicts, explained, frame, price),
         citation=cite(analysis, frame, once, verdicts, (is_twin(ids) & ~is_repair(ids)).sum()),
         overview=findings.overview,
+        better=beside[0].content[0][:1] if two else [],
         sections=sections,
         warnings=[*warn_of_limits(endings.data), *mixed, *left_out],
         cells=tb.count_outcomes(frame, "model", *names).reset_index(),
@@ -192,13 +197,17 @@ def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _describe_runs(runs: pd.DataFrame, once: pd.DataFrame) -> str:
-    """Return what was run, how and when, in a line, by rows of `run_table`, also without twins."""
+def _describe_runs(runs: pd.DataFrame, once: pd.DataFrame, repairs: int) -> str:
+    """Return what was run, how and when, in a line, by rows of `run_table`, also without twins.
+
+    `repairs` are the responses that go on from a model's own text.
+    """
     tasks, dates = once["task"].unique(), sorted({*once["date"].astype(str).str[:10]} - {""})
     what = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
     counts = f"{len(once)} run{'s' * (len(once) > 1)}, {once['responses'].sum():,} responses"
-    if twins := runs["responses"].sum() - once["responses"].sum():
-        counts += f" and {twins:,} to twins"
+    others = {"twins": runs["responses"].sum() - once["responses"].sum() - repairs}
+    for name, count in (others | {"repairs": repairs}).items():
+        counts += f", {count:,} to {name}" * bool(count)
     when = " to ".join(dict.fromkeys(dates[:1] + dates[-1:])) or "no date"
     alike = (once[name].unique() for name in ("decoding", "generator_version"))
     how, version = (each[0] if len(each) == 1 else "" for each in alike)

@@ -75,7 +75,7 @@ def say_results(paths: Paths) -> list[str]:
 
 
 def _say_verdicts(parts: Sequence[Part]) -> list[str]:
-    return [line for part in parts for line in summarise(part.verdicts)]
+    return [line for part in parts for line in (*summarise(part.verdicts), *part.better)]
 
 
 def summarise(verdicts: Sequence[Verdict]) -> list[str]:

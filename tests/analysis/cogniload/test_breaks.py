@@ -116,7 +116,7 @@ def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzz
     assert f"right answers, {after} came after an error in tracking: {after - lucky} after" in said
     assert f"{lucky} by luck" in said
     counts = kinds["responses"].drop("none")
-    assert f": {counts.max()} of {counts.sum()};" in said
+    assert f": {counts.max()} of {counts.sum()}. " in said
 
 
 @pytest.mark.parametrize("seed", range(5))

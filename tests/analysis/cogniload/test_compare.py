@@ -170,7 +170,7 @@ def test_no_design_needs_fewer_puzzles_than_the_bound(floor):
 def test_plan_says_the_bound_at_a_slope(capsys):
     assert main(["plan", "--slope", "3"]) == 0
     assert {"386", "278"} <= set(capsys.readouterr().out.replace(",", " ").split())
-    alone = "plan takes --detect and --like, or --slope alone"
+    alone = "plan takes --detect and --like, or --slope or --gate alone"
     refused = ("--slope 3 --like Qwen3-8B", "--slope 3 --price 1,2", "--detect 0.05", "")
     for words in map(str.split, refused):
         assert_refused(capsys, alone, "plan", *words)

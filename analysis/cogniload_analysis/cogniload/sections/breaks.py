@@ -129,12 +129,12 @@ def _say_tracking(read: pd.DataFrame) -> list[str]:
     last, (slips, fewest, most) = survival_curve(read).iloc[-1], slip_rate(read)
     shares = {name: 100 * last[name] for name in ("share", "low", "high")}
     right, after = read["correct"].sum(), after_error.sum()
-    said = [
-        say("after_error", right=right, after=after, sound=sound, luck=after - sound),
-        say("still_right", last=last["statement"], **shares),
-        say("slips", slips=slips, low=fewest, high=most),
-    ]
-    return said[:2] if np.isnan(slips) else said
+    said = [say("after_error", right=right, after=after, sound=sound, luck=after - sound)]
+    if last["high"] - last["low"] < 1 / 2:
+        said.append(say("still_right", last=last["statement"], **shares))
+    if not np.isnan(slips):
+        said.append(say("slips", slips=slips, low=fewest, high=most))
+    return said
 
 
 # --- The hazard of the first error ---------------------------------------------------------------
