@@ -46,7 +46,7 @@ from cogniload_gen.cogniload.solve import State, solve_steps
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
 
-ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
+ENTRY = re.compile(r"\W*+(?:after\W++)?(?:the\W++)?(?:(?:statement|step)\W++)?(\d{1,9})\b(.*)")
 """A lowercase line that begins with a statement's number, and what follows it."""
 
 _VERDICTS = (

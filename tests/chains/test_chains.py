@@ -376,8 +376,8 @@ def test_eval_score_reader_report_repair(chain, make):
     chain.do("report", "run", "--out", "report")
     page = html.parse("report/report.html").getroot().text_content()
     assert f"{len(samples)} as scribe transcribed them" in page
-    (step,) = {*re.findall(r"“[\w ]+” .*? errors", chain.do("report", "run", "--out", "again")[0])}
-    assert f"of the {len(samples) - firsts[None]} errors" in step
+    (step,) = {*re.findall(r"“[\w ]+” .*?: .*?\.", chain.do("report", "run", "--out", "again")[0])}
+    assert step.endswith(f" of {len(samples) - firsts[None]}.")
     begun = ["--gen_kwargs", json.dumps(WARM | {"continue_final_message": True})]
     repaired, _ = chain.do("why", "run", "--repair", *begun[: 2 * (make is arguments)])
     assert "are solved" in repaired

@@ -45,7 +45,9 @@ FITTED = {
     "factor_symbolic": ["cdf", "cdo", "n_eff"],
     "factor_realistic": ["cdf", "cdo", "n_eff"],
 }
-OF_A_RUN = "model base_model date task file offset take lm_eval_version backend chat_template"
+OF_A_RUN = (
+    "model served base_model date task file offset take lm_eval_version backend chat_template"
+)
 """Columns that differ because another harness ran."""
 
 

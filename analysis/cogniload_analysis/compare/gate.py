@@ -36,9 +36,6 @@ ERROR = 0.05
 # The bets suit shares of flips from the first one down; each is at most so much of the capital.
 _MOST_FLIPS, _LARGEST_BET = 0.5, 0.9
 
-# A difference that changed by more standard errors during the run is worth a sentence.
-SURPRISE = 2.58
-
 # What chance does less often from batch to batch, at one look, leaves no verdict; and how rarely a
 # verdict may come of batches that differ too little to be noticed (studies/gate.py).
 _CHANCE, _BY_BATCHES, _LEAST_BATCHES = 0.001, 0.005, 3
@@ -108,6 +105,8 @@ class Gate:
         said = f"{self.verdict} by more than {margin}"
         if not self.is_decided:
             more = f"about {self.needed:,} more puzzles would decide"
+            if self.once:  # a second look at these would have another error rate
+                more = f"two new runs of about {self.puzzles + self.needed:,} puzzles would decide"
             more = more if self.needed else "more puzzles such as these would not decide"
             more = f"stopped, as {self.cap}: a higher cap continues" if self.cap else more
             more = self.unstable or more
@@ -166,8 +165,11 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
     base, new = (float(share) for share in both.mean(axis=0))
     lost, won = int((apart < 0).sum()), int((apart > 0).sum())
     needed = needed if verdict in (_UNDECIDED, LOWER) else 0
-    notes = tuple(_doubts(asked, apart))
-    found = Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, notes)
+    unknown, notes = missing.sum(axis=0), []
+    if unknown.any():
+        each = "{} by base, {} by new".format(*unknown)
+        notes.append(f"not answered, perhaps the hard ones: {each}")
+    found = Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, (*notes,))
     unstable = changes(np.diff(asked).ravel(), batch) if batch else ""
     verdict = _UNDECIDED if unstable else verdict
     return replace(found, verdict=verdict, once=once, unstable=unstable)
@@ -268,15 +270,3 @@ def _needed_at_once(
     ]
     needed = against[1].sum() * (min(times, default=np.inf) - 1)
     return int(needed) + 1 if needed < _FAR * against[1].sum() else 0
-
-
-def _doubts(asked: np.ndarray, apart: np.ndarray) -> list[str]:
-    doubts = []
-    lost = np.isnan(asked).sum(axis=0)
-    if lost.any():
-        doubts.append(f"not answered, perhaps the hard ones: {lost[0]} by base, {lost[1]} by new")
-    half, n = len(apart) // 2, len(apart)
-    changed = abs(apart[:half].sum() / max(half, 1) - apart[half:].mean())
-    if changed > SURPRISE * apart.std() * 2 / np.sqrt(n) and half:
-        doubts.append("the difference changed during the run")
-    return doubts

@@ -32,9 +32,9 @@ def lexer(variable: str) -> Pattern:
     | (?P<range>
         {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:(?:up\ )?to|through|thru|until)\ |\.\.+|…)
         \ ?,?\ ?{VARIABLE})
-    | (?P<expression>(?:\([( ]{{0,9}}+)?+(?:{variable}|{NUMBER})
-        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{variable}|{NUMBER}))++
-        (?:[ ]?\))*+)
+    | (?P<expression>(?:\([( ]{{0,9}}+)?(?:{variable}|{NUMBER})
+        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{variable}|{NUMBER}))+
+        (?:[ ]?\))*)
     | (?P<variable>{variable})
     | (?:{NUMBER}\ (?=(?:such\ |different\ )?variables?\b))        # a count is no value
     | (?P<number>{NUMBER})
