@@ -105,8 +105,9 @@ def _sort_runs(frame: pd.DataFrame, results: Paths) -> pd.DataFrame:
         for place, (_, path) in reversed([*enumerate(label_paths(results))])
         for file in find_samples(path)
     }
-    place = frame["file"].astype(str).map(places).groupby(frame["model"]).transform("min")
-    return frame.iloc[np.argsort(place, kind="stable")].reset_index(drop=True)
+    found = frame["file"].astype(str).map(places)
+    first = found.groupby(frame["model"], observed=True).transform("min")
+    return frame.iloc[np.argsort(first, kind="stable")].reset_index(drop=True)
 
 
 def explain_results(results: Paths) -> list[str]:
