@@ -64,7 +64,7 @@ def _won(counts: np.ndarray, sign: int, bound: float) -> np.ndarray:
 
 
 def one_look() -> Iterator[list[str]]:
-    """Yield the verdicts on two finished runs of so many puzzles."""
+    """Yield the verdicts on two finished runs, by their number of puzzles."""
     yield ["flips", "loss", "puzzles", "no worse", "worse", "lower"]
     values = np.array([1.0, -1.0, 0.0])
     rows = product((0.02, 0.05, 0.1, 0.38, 0.6), (0, 0.01, 0.02, 0.04), (200, 1400))
@@ -139,8 +139,8 @@ def _watch(apart: np.ndarray, sides: list[np.ndarray]) -> tuple[bool, bool, bool
         stop = (look + 1) * _BATCH
         if changes(apart[:stop], _BATCH):
             return False, False, True, stop
-        better = sides[0][look] and hold(apart[:stop], _BATCH, -MARGIN)
-        worse = sides[1][look] and hold(-apart[:stop], _BATCH, MARGIN)
+        better = sides[0][look] and hold(apart[:stop], -MARGIN, _BATCH)
+        worse = sides[1][look] and hold(-apart[:stop], MARGIN, _BATCH)
         if better or worse:
             return better, worse, False, stop
     return False, False, False, NEVER

@@ -97,7 +97,7 @@ def phrases(language: str = ENGLISH) -> _Phrases:
         filled: str = compiled("".join(loops)).render(words=words)
         return filled.split(slot)[:-1]
 
-    asking = [*(templates[category]["question"] for category in CATEGORIES)]
+    asking = [templates[category]["question"] for category in CATEGORIES]
     asking.append(templates["state_question"])
     questions = fill(asking, "name", [PEOPLE] * len(asking))
     kinds = {

@@ -14,7 +14,7 @@ every step.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 import numpy as np
@@ -257,7 +257,7 @@ def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np
     first, parts = {0, *np.cumsum(N).tolist()}, []
     for start in range(0, N.sum(), DRAWN_TOGETHER // AHEAD):
         rows = np.arange(start, min(start + DRAWN_TOGETHER // AHEAD, N.sum()))
-        attempts = _Attempts(draw, rows, [], [], [[] for _ in rows])
+        attempts = _Attempts(draw, rows, [[] for _ in rows])
         chosen, made = [], []
         for own, row in enumerate(rows.tolist()):
             if row in first:
@@ -280,16 +280,16 @@ def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np
 class _Attempts:
     """Attempts at the statements of some rows, drawn as they are needed.
 
-    `drawn` is what was drawn, in parts; `tries` holds conditions, updates, their values, type and
-    reference of each as integers; `begins` are the places where those at each statement begin, for
-    every AHEAD attempts.
+    `drawn` is what was drawn, in parts, and `tries` holds conditions, updates, their values, type
+    and reference of each attempt as integers. `begins` has, for each statement, the places in these
+    where its attempts begin, AHEAD at a time.
     """
 
     draw: Callable[..., Drawn]
     rows: np.ndarray
-    drawn: list[np.ndarray]
-    tries: list[tuple[int, ...]]
     begins: list[list[int]]
+    drawn: list[np.ndarray] = field(default_factory=list)
+    tries: list[tuple[int, ...]] = field(default_factory=list)
 
     def find(self, own: int, attempt: int) -> int:
         """Return the place of an attempt at a statement, by its place among the rows."""

@@ -101,7 +101,7 @@ def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     if is_cut_off(**counts) or not response.strip():
         why = "cut off by a limit" if response.strip() else "blank"
         return Score(FactorOutcome.MAX_CONTEXT, None, None, why, {"missing": [], "extra": []})
-    # these compile many patterns, which who makes puzzles need not wait for
+    # they compile many patterns, and making puzzles needs none
     from cogniload_gen.factor.reading.answer import read_number, read_variables
     from cogniload_gen.factor.reading.equations import in_order
     from cogniload_gen.factor.reading.text import WORDS

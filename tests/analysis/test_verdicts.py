@@ -110,7 +110,8 @@ def test_what_is_still_needed_is_said_and_what_is_doubtful():
     pairs[:20, 1] = np.nan
     found = gate(pairs, 2)
     assert found.notes == ("not answered, perhaps the hard ones: 0 by base, 20 by new",)
-    assert "more puzzles such as these would not decide" in found.lines[0]
+    for each in (found, gate(pairs, 2, batch=50)):
+        assert "more puzzles such as these would not decide" in each.lines[0]
     for wrong, margin in (([], 2), ([(1, np.nan)], 2), ([(1, 2)], 2), (pairs, 0), (pairs, np.nan)):
         with pytest.raises(ValueError, match=r"shares from 0 to 1|margin must be from 0\.1 to 20"):
             gate(wrong, margin)
@@ -128,6 +129,18 @@ def test_a_verdict_holds_whatever_the_missing_answers_are(pairs, random):
         other = gate(whole, 5)
         assert found.low - 1e-5 <= other.low
         assert other.high <= found.high + 1e-5
+
+
+def test_a_run_that_goes_on_has_further_looks(tmp_path, capsys):
+    base = write(tmp_path, "steady", 100 * [True])
+    for name, interim in (("ended", ""), ("begun", "interim")):
+        config = {"model": "hf", "model_args": {"pretrained": name}, "interim": interim}
+        new = write_run(
+            tmp_path / name, name, make_answers(100 * [True], name + " {}."), config=config
+        ).parent
+        main(["gate", base, str(new), "--margin=2"])
+        how = "however often one looks" if interim else "at this one look"
+        assert how in capsys.readouterr().out
 
 
 def write(folder, name, solved):

@@ -59,7 +59,7 @@ def test_a_gate_ends_at_its_verdict(words, server, tmp_path):
 
 def test_answers_from_another_address_are_no_answers_of_this_model(words, server, tmp_path):
     """A name says nothing where another server has it; only --anew asks it again."""
-    assert command(*words("gate", "worse", "--margin=2", "--budget=50"))[0] == 5
+    assert command(*words("gate", "worse", "--margin=2", "--budget=50"))[0] == 3
     server.asked()
     moved = words("gate", "worse", "--margin=2", "--budget=50")
     place = moved.index("--model_args") + 1
@@ -67,7 +67,7 @@ def test_answers_from_another_address_are_no_answers_of_this_model(words, server
     code, _, err = command(*moved)
     assert (code, "has answers from http://127.0.0.1:" in err) == (2, True)
     assert not server.requests
-    assert command(*moved, "--anew", "--json", tmp_path / "g.json")[0] == 5
+    assert command(*moved, "--anew", "--json", tmp_path / "g.json")[0] == 3
     (_, new) = json.loads((tmp_path / "g.json").read_text("utf-8"))["runs"]
     assert new["base_url"].startswith("http://localhost:")
 

@@ -218,7 +218,7 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
 def test_one_prompt_that_always_fails_does_not_stop_the_others(server, tmp_path, waits):
     """Whatever its status: it is left out, named and asked again; many in a row end the run."""
     puzzle = generate_puzzles([1, 3], [5, 20], [10, 50], num_puzzles=3)["puzzle"][7].as_py()
-    for status in (413, 500, "no JSON"):
+    for status in (400, 500, "no JSON"):
         refusal, out = (status, "{}"), tmp_path / str(status)
         refusal = (200, "<html>") if status == "no JSON" else refusal
         server.instead = lambda asked, no=refusal: no if prompts_of(asked) == [puzzle] else {}

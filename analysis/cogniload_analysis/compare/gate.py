@@ -109,7 +109,7 @@ class Gate:
                 more = f"two new runs of about {self.puzzles + self.needed:,} puzzles would decide"
             more = more if self.needed else "more puzzles such as these would not decide"
             more = f"stopped, as {self.cap}: a higher cap continues" if self.cap else more
-            more = self.unstable or more
+            more = f"{self.unstable}: ask again, by another --out" if self.unstable else more
             said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         looks = "at this one look" if self.once else "however often one looks"
@@ -127,12 +127,13 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
 
     `pairs` has a row for each puzzle, in the order of asking: the share of its attempts, from 0 to
     1, that the base solves, and that of the new one; NaN where there is no answer. `margin` is in
-    percentage points, from 0.1 to 20. If the loss is the margin, "worse" is said with a chance of
-    at most 5 %, and so is "no worse", and LOWER if nothing was lost: however often, and whenever,
-    one looks; or `once`, which takes fewer puzzles. All verdicts hold whatever the missing answers
-    are. With `batch`, so many puzzles were asked at a time, in a random order: there is no verdict
-    if the difference changed from batch to batch by more than chance explains, and none that the
-    means of the batches alone don't hold.
+    percentage points, from 0.1 to 20. If the loss is the margin, "worse" comes with a chance of at
+    most 5 %, and so does "no worse", and LOWER if nothing was lost: however often, and whenever,
+    one looks. With `once`, this is the only look: that takes fewer puzzles, and the chance is about
+    5 %. All verdicts hold whatever the missing answers are. `batch` is the number of puzzles that
+    were asked at a time, in a random order: there is no verdict if the difference changed from
+    batch to batch by more than chance explains, and none that the means of the batches don't bear
+    out.
     Raises ValueError for another margin, for shares out of range, and where no puzzle has both.
     """
     if not 0.1 <= margin <= 20:  # the bets suit these
@@ -155,13 +156,20 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
     else:
         low, high = lowest(*against, allowed), -lowest(*for_new, allowed)
         needed = _needed(against, for_new, allowed)
-    verdict = _NO_WORSE if low > -allowed else LOWER if high < 0 else _UNDECIDED
-    verdict = _WORSE if high < -allowed else verdict
-    if batch and not (
-        (verdict == _NO_WORSE and hold(least, batch, -allowed))
-        or (verdict == _WORSE and hold(-most, batch, allowed))
-    ):
-        verdict, needed = LOWER if high < 0 else _UNDECIDED, max(needed, batch)
+    claims = [
+        (_WORSE, high < -allowed, -most, allowed),
+        (_NO_WORSE, low > -allowed, least, -allowed),
+        (LOWER, high < 0, -most, 0.0),
+    ]
+    verdict = next(
+        (
+            name
+            for name, is_shown, differences, bound in claims
+            if is_shown and (not batch or hold(differences, bound, batch))
+        ),
+        _UNDECIDED,
+    )
+    needed = max(needed, batch) if needed else 0
     base, new = (float(share) for share in both.mean(axis=0))
     lost, won = int((apart < 0).sum()), int((apart > 0).sum())
     needed = needed if verdict in (_UNDECIDED, LOWER) else 0
@@ -208,7 +216,7 @@ def at_one_look(values: np.ndarray, counts: np.ndarray) -> float:
     return float(compare_means(np.repeat(values, counts), confidence).low)
 
 
-def hold(apart: np.ndarray, batch: int, bound: float) -> bool:
+def hold(apart: np.ndarray, bound: float, batch: int) -> bool:
     """Return whether the batches' means say that the difference is above a bound, by Student's t.
 
     Batches may differ by more than their puzzles do: one may meet a busy server.

@@ -92,7 +92,7 @@ def compare_few_pairs(
     """Return as `compare_pairs`, by the score's exact distribution, for a few puzzles.
 
     Each end is where, whatever the share that only one solves, data as extreme have a chance of at
-    most half of what is no confidence; p is twice the smaller chance at a difference of 0.
+    most half of 1 - `confidence`; p is twice the smaller chance at a difference of 0.
     """
     value = (first - second) / puzzles
 

@@ -59,11 +59,13 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
     texts, files = [], {}
     read = read_benchmarks(results, analyses.ANALYSES)
     for analysis in analyses.ANALYSES:
-        everything = read.get(analysis.name, pd.DataFrame({"id": [], "model": []}))
+        if analysis.name not in read:
+            continue
+        everything = _sort_runs(read[analysis.name], results)
         frame = drop_twins(everything)
         if frame["model"].nunique() < 2:
             continue
-        comparison = compare_runs(_sort_runs(frame, results))
+        comparison = compare_runs(frame)
         heading = f"{analysis.name}\n{'=' * len(analysis.name)}\n"
         at_chance = "".join(
             f"{model} is at chance: it solves no more puzzles than guesses would.\n"
@@ -72,7 +74,7 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
         )
         texts.append(f"{heading}\n{at_chance}{comparison.summary()}")
         texts += [say("compare_adaptive")] * bool(adaptive_models(frame))
-        causes = say_causes(_sort_runs(everything, results))
+        causes = say_causes(everything)
         texts += ["\n".join(["Why they fail, by their twins:", *causes])] * bool(causes)
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)

@@ -66,7 +66,8 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> Judged:
     models = frame.groupby(sides)["base_model"].first()
     known = spent.astype(object).where(spent.notna(), None).assign(model=models)
     about = known.rename_axis("side").loc[SIDES].reset_index().to_dict("records")
-    found, flips = gate(pd.concat([shares, lost]), margin, once=True), find_flips(table)
+    once = not frame["interim"].astype(bool).any()  # of a run that goes on, there are more looks
+    found, flips = gate(pd.concat([shares, lost]), margin, once=once), find_flips(table)
     return Judged(found, flips, about, round(time.monotonic() - began, 1))
 
 
