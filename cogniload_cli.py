@@ -18,15 +18,16 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
-    from cogniload_analysis.report.gate_runs import Judged
+    from cogniload_analysis.report.gate_runs import Judged, Verdict
     from cogniload_gen.benchmark import Dataset
     from cogniload_gen.grid import Source
     from lm_eval_tasks import Results
 
 Words = Sequence[str]
+_Asked = TypeVar("_Asked")
 
 EXTRAS = {
     "lm_eval": "eval", "transformers": "eval", "torch": "eval", "vllm": "vllm",
@@ -40,6 +41,7 @@ EXTRAS = {
 _FEW = 8
 
 RESULTS = "lm-eval's --output_path"
+_ON_HUB = ", here or at hf://datasets/USER/NAME/FILE"
 NAMED_RESULTS = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
 
 
@@ -667,39 +669,37 @@ def compare(parser: Parser, words: Words) -> None:
 
 def gate(parser: Parser, words: Words) -> int:
     """Say whether a model is no worse than another, with an exit code for a CI."""
-    parser.usage = "cogniload gate BASE [NEW] --margin POINTS [options] [arguments of lm_eval run]"
+    parser.usage = (
+        "cogniload gate BASE [NEW...] --margin POINTS [options] [arguments of lm_eval run]\n"
+        "       cogniload gate RUN --record FILE [options] [arguments of lm_eval run]\n"
+        "       cogniload gate --recorded FILE --margin POINTS [options] [arguments of lm_eval run]"
+    )
     parser.epilog = (
         "Without NEW, two models answer fresh puzzles until a verdict: that of BASE, and the same "
         "with the arguments given. Exit code: 0 no worse, 1 worse by more than the margin, 2 wrong "
         "use or broken, 3 undecided, 4 a cap, 5 lower, perhaps within the margin."
     )
-    text = f"{RESULTS}, a samples file, or logs of Inspect"
-    parser.add_argument("runs", nargs="+", metavar="RUN", type=Path, help=text)
-    text = "the loss in accuracy that is accepted, in percentage points, 0.1 to 20"
-    parser.option("margin", "POINTS", text, type=float)
-    parser.option("json", "FILE", "write the verdict, and the flips with both responses", type=Path)
-    parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
-    text = "take a verdict of lower, perhaps within the margin, for a pass or a failure (code 5)"
-    parser.option("lower", "pass|fail", text, choices=["pass", "fail"])
-    text = "for answers; the same command continues (gate)"
-    parser.option("out", "DIR", text, type=Path)
-    parser.option("budget", "COUNT", "the most fresh puzzles (3000)", type=int)
-    parser.option("seed", "SEED", "seed of the puzzles (0)", type=int)
-    parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
-    text = "ask the new model again, as another may have its name now"
-    parser.flag("anew", text, default=None)
+    _add_gate_options(parser)
     arguments, others = parser.parse_known_args(words)
     from cogniload_analysis.compare.gate import CAPPED
     from cogniload_analysis.report import gate_runs
 
-    gate_runs.write_verdict(arguments.json, arguments.junit)
     base, *new = arguments.runs
+    of_verdicts = ("margin", "json", "junit", "lower", "recorded", "base_config", "anew")
+    if arguments.record:
+        if new or any(getattr(arguments, name) is not None for name in of_verdicts):
+            raise ValueError("--record FILE takes one RUN, --budget, --attempts, --seed and --out")
+        return _record(Path(base), others, arguments)
+    gate_runs.write_verdict(arguments.json, arguments.junit)
     if new and others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
-    names = ("out", "budget", "seed", "base_config", "anew")
-    asking = {name: getattr(arguments, name) for name in names}
-    if new and (unused := [name for name, given in asking.items() if given is not None]):
-        option = unused[0].replace("_", "-")
+    asking = ("out", "budget", "seed", "base_config", "anew", "attempts", "recorded")
+    given = [name for name in asking if getattr(arguments, name) is not None]
+    for unused in ("base_config", "attempts") if arguments.recorded else ():
+        if unused in given:
+            raise ValueError(f"--{unused.replace('_', '-')} is of a base that is asked: omit it")
+    if new and given:
+        option = given[0].replace("_", "-")
         raise ValueError(f"--{option} is for a gate that asks, without NEW: two runs are only read")
     if arguments.margin is None:
         raise ValueError(
@@ -708,36 +708,159 @@ def gate(parser: Parser, words: Words) -> int:
         )
     if base in new:
         raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
-    judged: Judged | None
     if new:
         judged = gate_runs.gate_results(base, new, arguments.margin)
     else:
-        judged = _ask_for_gate(base, others, arguments)
-    if judged is None:
-        return CAPPED
+        asked = _unless_capped("gate", lambda: _ask_for_gate(base, others, arguments))
+        if asked is None:
+            return CAPPED
+        judged = {(base, ""): asked}
     if arguments.lower:
         lower_is = int(arguments.lower == "fail")
-        judged = judged._replace(gate=replace(judged.gate, lower_is=lower_is))
-    gate_runs.write_verdict(arguments.json, arguments.junit, judged)
-    print("\n".join(judged.gate.lines))
-    return judged.gate.exit_code
+        judged = {
+            names: each._replace(gate=replace(each.gate, lower_is=lower_is))
+            for names, each in judged.items()
+        }
+    (one, *more) = judged.values()
+    found = gate_runs.choose_candidate(judged) if more else one.verdict
+    gate_runs.write_verdict(arguments.json, arguments.junit, found)
+    return _say_verdict(found)
 
 
-def _ask_for_gate(base: Path, others: list[str], arguments: Namespace) -> "Judged | None":
-    """Ask two models fresh puzzles until a verdict; None if a cap came before the first look."""
-    from lm_eval_tasks.cogniload.running_gate import run_gate
-    from lm_eval_tasks.spending_caps import CapReached
+def _add_gate_options(parser: Parser) -> None:
+    text = f"{RESULTS}, a samples file, or logs of Inspect"
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=text)
+    text = "the loss in accuracy that is accepted, in percentage points, 0.1 to 20"
+    parser.option("margin", "POINTS", text, type=float)
+    _add_verdict_files(parser)
+    text = "take a verdict of lower, perhaps within the margin, for a pass or a failure (code 5)"
+    parser.option("lower", "pass|fail", text, choices=["pass", "fail"])
+    text = "ask BASE alone, and write puzzles and answers to a .parquet file"
+    parser.option("record", "FILE", text, type=Path)
+    text = f"BASE is such a file{_ON_HUB}: ask the new model alone"
+    parser.flag("recorded", text, default=None)
+    text = "for answers; the same command continues (gate)"
+    parser.option("out", "DIR", text, type=Path)
+    text = "the most puzzles (3000, all of a recorded file, or 2000 to record)"
+    parser.option("budget", "COUNT", text, type=int)
+    parser.option("seed", "SEED", "seed of the puzzles, or of their order (0)", type=int)
+    parser.option(
+        "attempts", "COUNT", "how often BASE answers each puzzle (1, or 8 to record)", type=int
+    )
+    parser.option("base-config", "FILE", "YAML of BASE's model, as --config is of the new one's")
+    text = "ask the new model again, as another may have its name now"
+    parser.flag("anew", text, default=None)
+
+
+def _ask_for_gate(base: str, others: list[str], arguments: Namespace) -> "Judged":
+    """Ask one model, or two, puzzles until a verdict."""
+    from lm_eval_tasks.cogniload.pool import Pool
+    from lm_eval_tasks.cogniload.running_gate import run_gate, run_recorded_gate
     from lm_eval_tasks.words import read_model
 
+    margin, budget, seed = arguments.margin, arguments.budget, arguments.seed or 0
+    out, anew = arguments.out or Path("gate"), bool(arguments.anew)
+    if arguments.recorded:
+        pool = Pool.read(base)
+        new = read_model(others, Path(base), pool.run)
+        return run_recorded_gate(pool, out, margin, new, budget, seed, anew=anew)
+    run = Path(base)
     config = [f"--config={arguments.base_config}"] if arguments.base_config else []
-    models = {"base": read_model(config, base), "new": read_model(others, base)}
-    out = arguments.out or Path("gate")
-    budget, seed = (3000 if arguments.budget is None else arguments.budget), arguments.seed or 0
+    models = {"base": read_model(config, run), "new": read_model(others, run)}
+    attempts = 1 if arguments.attempts is None else arguments.attempts
+    which = models, 3000 if budget is None else budget, seed
+    return run_gate(run, out, margin, *which, attempts=attempts, anew=anew)
+
+
+def _record(run: Path, others: list[str], arguments: Namespace) -> int:
+    """Have a run's model answer puzzles several times, and write the answers to a file."""
+    from cogniload_analysis.compare.gate import CAPPED
+    from cogniload_gen.files import check_new
+    from lm_eval_tasks.cogniload.running_gate import record_pool
+    from lm_eval_tasks.words import read_model
+
+    file = arguments.record
+    check_new(file)
+    budget = 2000 if arguments.budget is None else arguments.budget
+    attempts = 8 if arguments.attempts is None else arguments.attempts
+    how = read_model(others, run), budget, arguments.seed or 0, attempts
+    out = arguments.out or file.with_suffix("")
+    pool = _unless_capped("gate", lambda: record_pool(run, out, *how))
+    if pool is None:
+        return CAPPED
+    pool.write(file)
+    puzzles, whole = len(pool.table), pool.whole
+    lost = puzzles - len(whole.table)
+    left_out = f"; {lost:,} lack an answer, and are left out" * (lost > 0)
+    print(
+        f"recorded {_counted(puzzles, 'puzzle')} in {file}, {_counted(pool.attempts, 'answer')} "
+        f"each, {whole.solved.mean():.1%} solved{left_out}"
+    )
+    return 0
+
+
+def watch(parser: Parser, words: Words) -> int:
+    """Ask a served model a night's puzzles of a pool; an alarm if it has become worse."""
+    from cogniload_analysis.compare.gate import CAPPED
+
+    parser.usage = "cogniload watch POOL [options] [arguments of lm_eval run]"
+    parser.epilog = (
+        "Each command is a night, as of cron. Exit code: 0 no alarm, 1 worse than POOL's base, 2 "
+        "wrong use or broken, 3 undecided, 4 a cap."
+    )
+    parser.add_argument("pool", metavar="POOL", help=f"a file of `gate --record`{_ON_HUB}")
+    parser.option("puzzles", "COUNT", "of a night (300)", type=int, default=300)
+    parser.option("seed", "SEED", "seed of the choice of puzzles (0)", type=int, default=0)
+    _add_verdict_files(parser)
+    text = "for the nights; the same command continues (watch)"
+    parser.option("out", "DIR", text, type=Path, default=Path("watch"))
+    parser.flag("anew", "begin again, as after an alarm whose cause is mended")
+    parser.flag("status", "ask nothing, and say what the nights so far say")
+    arguments, others = parser.parse_known_args(words)
+    from cogniload_analysis.report.gate_runs import write_verdict
+    from lm_eval_tasks.cogniload.pool import Pool
+    from lm_eval_tasks.cogniload.watching import Nights, watch_pool
+    from lm_eval_tasks.words import read_model
+
+    out, files = arguments.out, (arguments.json, arguments.junit)
+    write_verdict(*files)
+    nights: Nights | None
+    if arguments.status:
+        nights = Nights.begun(out)
+    else:
+        pool = Pool.read(arguments.pool)
+        model = read_model(others, Path(arguments.pool), pool.run)
+        how = arguments.puzzles, arguments.seed
+        nights = _unless_capped(
+            "watch", lambda: watch_pool(pool, out, model, *how, anew=arguments.anew)
+        )
+        if nights is None:
+            return CAPPED
+    write_verdict(*files, nights.verdict)
+    return _say_verdict(nights.verdict)
+
+
+def _add_verdict_files(parser: Parser) -> None:
+    parser.option("json", "FILE", "write the verdict, and what is behind it", type=Path)
+    parser.option("junit", "FILE", "write the verdict as a test of JUnit", type=Path)
+
+
+def _say_verdict(found: "Verdict") -> int:
+    """Print a verdict, in which a server's own words may be; return its exit code."""
+    from cogniload_gen.files import show_controls
+
+    print(show_controls("\n".join(found.lines)))
+    return found.exit_code
+
+
+def _unless_capped(name: str, ask: "Callable[[], _Asked]") -> "_Asked | None":
+    """Return what `ask` does; None, and say so, where a cap ended it."""
+    from lm_eval_tasks.spending_caps import CapReached
+
     try:
-        which = (models, budget, seed)
-        return run_gate(base, out, arguments.margin, *which, anew=bool(arguments.anew))
+        return ask()
     except CapReached as reached:
-        print(f"cogniload gate: stopped, as {reached}: a higher cap continues", file=sys.stderr)
+        print(f"cogniload {name}: stopped, as {reached}: a higher cap continues", file=sys.stderr)
         return None
 
 
@@ -799,7 +922,7 @@ def share(parser: Parser, words: Words) -> None:
 COMMANDS: dict[str, dict[str, Callable[[Parser, Words], int | None]]] = {
     "Puzzles": {"generate": generate, "solve": solve, "retrieve": retrieve},
     "Run": {"tasks": tasks, "plan": plan, "eval": evaluate, "why": why, "demo": demo},
-    "Read": {"score": score, "report": report, "compare": compare, "gate": gate},
+    "Read": {"score": score, "report": report, "compare": compare, "gate": gate, "watch": watch},
     "Share": {"push": push, "verify": verify, "share": share},
 }
 """The commands by groups, in the order of the help."""

@@ -343,5 +343,6 @@ class AnsweringModel:
         if isinstance(answer, str):
             told = Reasoning(record.get("reasoning"), record.get("reasoning_hidden"))
             counts = record.get("backend_prompt_tokens"), record.get("response_tokens")
-            return Response(answer, ResponseFacts(record.get("finish_reason"), *counts, told))
+            facts = record.get("finish_reason"), *counts, told, record.get("served_by")
+            return Response(answer, ResponseFacts(*facts))
         return tuple(answer) if isinstance(answer, list) else answer

@@ -283,6 +283,7 @@ class SharedBudgetTask(ConfigurableTask):
         thoughts = [facts_of(response).reasoning.text for response in attempts]
         metrics = {
             "finish_reason": facts.finish_reason,
+            "served_by": facts.served_by,
             "backend_prompt_tokens": facts.prompt_tokens,
             SPENT: sum(known) if 1 < len(known) == len(tokens) else None,
             REASONINGS: thoughts if any(thoughts[1:]) else None,

@@ -28,6 +28,8 @@ from cogniload_gen.files import pair_up
 BRIEF = Repr()
 BRIEF.maxstring = BRIEF.maxother = 300
 
+_MOST_TOLD = 100  # letters of who served a response, which a server says
+
 
 class Response(str):
     """A response that knows what its backend says of it, also when lm-eval cuts it.
@@ -195,21 +197,23 @@ def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
         held = members(choice, "message") if chat else choice
         # `usage` counts a whole answer, so it does not hold for a response that shares one
         usage = members(answer, "usage") if len(choices) == 1 else {}
-        facts = _facts_of(choice, held, usage)
+        facts = _facts_of(answer, choice, held, usage)
         held = held | {part: Response(text_of(held.get(part)), facts)}
         read.append(choice | ({"message": held} if chat else held) | {"index": index})
     return answer | {"choices": read}
 
 
 def _facts_of(
-    choice: dict[str, Any], message: dict[str, Any], usage: dict[str, Any]
+    answer: dict[str, Any], choice: dict[str, Any], message: dict[str, Any], usage: dict[str, Any]
 ) -> ResponseFacts:
     """Return what a server says of a response."""
     reason, details = choice.get("finish_reason"), members(usage, "completion_tokens_details")
     prompt, response = (as_count(usage.get(f"{part}_tokens")) for part in ("prompt", "completion"))
     reason = reason if isinstance(reason, str) else None
     thought = of_message(message, as_count(details.get("reasoning_tokens")))
-    return ResponseFacts(reason, prompt, response, thought)
+    told = (answer.get("provider"), answer.get("system_fingerprint"))
+    served_by = " ".join(each for each in told if isinstance(each, str))
+    return ResponseFacts(reason, prompt, response, thought, served_by[:_MOST_TOLD] or None)
 
 
 def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

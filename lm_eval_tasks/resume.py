@@ -221,13 +221,18 @@ class Run:
             return None
         what = "must be what this version of cogniload eval wrote, or name another --output_path"
         with naming(f"{file} {what}"):
-            run = cls(**json.loads(file.read_text("utf-8")))
-            nested = run.free["model_args"], *map(run.what.get, ("model_args", "metadata"))
-            held = run.what, run.model, run.free, run.about, run.what["versions"], *nested
-            sound = all(isinstance(part, dict) for part in held) and type(run.total) is int
-            if not (sound and {*WHAT, "until"} <= {*run.what} and type(run.what["tasks"]) is list):
-                raise TypeError("a part is missing, or of another kind")
-            return run
+            return cls.of_json(json.loads(file.read_text("utf-8")))
+
+    @classmethod
+    def of_json(cls, held: Mapping[str, Any]) -> "Run":
+        """Return the run that JSON holds; TypeError, or another error, if it is none."""
+        run = cls(**held)
+        nested = run.free["model_args"], *map(run.what.get, ("model_args", "metadata"))
+        parts = run.what, run.model, run.free, run.about, run.what["versions"], *nested
+        sound = all(isinstance(part, dict) for part in parts) and type(run.total) is int
+        if not (sound and {*WHAT, "until"} <= {*run.what} and type(run.what["tasks"]) is list):
+            raise TypeError("a part is missing, or of another kind")
+        return run
 
     @classmethod
     def begun(cls, folder: Path) -> "Run":

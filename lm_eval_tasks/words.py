@@ -47,19 +47,22 @@ def read_command(arguments: Namespace, others: Sequence[str]) -> tuple[Evaluatio
     return Evaluation(**{"tasks": (), "model": model} | settings), how | {"out": out}
 
 
-def read_model(others: Sequence[str], run: Path) -> Evaluation:
+def read_model(others: Sequence[str], run: Path, recorded: Run | None = None) -> Evaluation:
     """Return whom `others`, words for lm-eval, say to ask about puzzles that a command chooses.
 
     What a run has recorded of its model and its decoding holds where the words say nothing, unless
-    they name a file of --config, which has all of it. ValueError for a model that neither names,
-    for recorded arguments that can't be trusted, and for words that choose puzzles.
+    they name a file of --config, which has all of it; `recorded` is then what a pool says of its
+    base. ValueError for a model that neither names, for recorded arguments that can't be trusted,
+    and for words that choose puzzles.
     """
     given = parse_words(others, _refuse_words)
     if unused := sorted(given.keys() & _CHOSEN):
         what = "the command chooses the puzzles, and --out has the answers"
         raise ValueError(f"--{unused[0]} is not taken: {what}")
     has_file, settings = "config" in given, _with_file(given)
-    begun = None if has_file else Run.read(run_of(run))
+    begun: Run | None = None
+    if not has_file:
+        begun = recorded or Run.read(run_of(run))
     if not (begun or has_file or {"model", "model_args"} & settings.keys()):
         raise ValueError(
             f"{run} has no state/run.json, so it is no --output_path of cogniload eval: name one, "
@@ -68,9 +71,9 @@ def read_model(others: Sequence[str], run: Path) -> Evaluation:
     if begun is not None and "model_args" not in settings:
         begun.refuse_untrusted(run)
     model = "hf" if settings.get("model_args") else ""  # lm-eval's own default
-    recorded = begun.recorded_settings() if begun else {"model": model}
+    asked = begun.recorded_settings() if begun else {"model": model}
     kept = {name: value for name, value in settings.items() if name not in _CHOSEN}
-    return Evaluation(**recorded | kept)
+    return Evaluation(**asked | kept)
 
 
 def read_file(file: str) -> Evaluation:

@@ -49,13 +49,14 @@ class ResponseFacts:
 
     `finish_reason` is the backend's word for how the response ended; the counts are the backend's
     own, in tokens, those of hidden reasoning and the chat template included. `reasoning` is that
-    which is no part of the response.
+    which is no part of the response. `served_by` is the provider and the fingerprint of its system.
     """
 
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     response_tokens: int | None = None
     reasoning: Reasoning = NO_REASONING
+    served_by: str | None = None
 
     def columns(self, share: Share) -> dict[str, Any]:
         """Return what a harness adds to the row of a puzzle, for `Sample.from_answer`."""
@@ -64,6 +65,7 @@ class ResponseFacts:
             "finish_reason": self.finish_reason,
             "reasoning": self.reasoning.text,
             "reasoning_hidden": self.reasoning.hidden,
+            "served_by": self.served_by,
         }
 
 
@@ -162,7 +164,8 @@ class Sample:
         counts, limit = _known_counts(row, *COUNTS), None
         if "prompt_tokens" not in counts:
             limit = row.get("response_limit", row.get("context_budget"))
-        told = {name: row.get(name) for name in ("finish_reason", "reasoning", "reasoning_hidden")}
+        names = ("finish_reason", "reasoning", "reasoning_hidden", "served_by")
+        told = {name: row.get(name) for name in names}
         return cls({"doc": row} | _response(response) | _request(limit) | told | counts)
 
     def line(self) -> dict[str, Any]:
@@ -171,7 +174,7 @@ class Sample:
 
     def record(self) -> dict[str, Any]:
         """Return what the answers on the disk of `cogniload eval` say of a response."""
-        names = ("finish_reason", "reasoning", "reasoning_hidden", *COUNTS)
+        names = ("finish_reason", "reasoning", "reasoning_hidden", "served_by", *COUNTS)
         scored = {"acc": int(self.score.correct), "outcome": self.score.outcome.value}
         return {name: self.held.get(name) for name in names} | scored | {"ending": self.ending}
 

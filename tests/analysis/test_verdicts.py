@@ -173,7 +173,23 @@ def test_the_command_ends_with_the_verdict_on_two_runs(tmp_path, capsys):
             main(["gate", base, lower, "--margin=2", "--lower", option, f"--json={file}"]) == code
         )
         assert json.loads(file.read_text("utf-8"))["exit_code"] == code
+    # of several candidates, one error rate for all, and the best one that passes
+    runs = [base, worse, write(tmp_path, "better", [True] * 400), lower]
+    capsys.readouterr()
+    assert main(["gate", *runs, "--margin=2", f"--json={file}", f"--junit={junit}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"best        {runs[2]}"
+    found = json.loads(file.read_text("utf-8"))
+    assert (found["best"], found["exit_code"]) == (runs[2], 0)
+    assert [(each["run"], each["verdict"], each["among"]) for each in found["gates"]] == [
+        (worse, "worse", 3), (runs[2], "no worse", 3), (lower, LOWER, 3)
+    ]  # fmt: skip
+    assert sum("96.7 % interval" in line for line in lines) == 3
+    assert main(["gate", base, worse, lower, "--margin=2", f"--junit={junit}"]) == 5
+    assert capsys.readouterr().out.startswith("best        none: no candidate passes")
+    assert 'failures="1"' in junit.read_text("utf-8")
+    assert main(["gate", base, worse, lower, "--margin=2", "--lower=pass"]) == 0
     for option in ("--seed=1", "--budget=9", "--out=x", "--base-config=x"):
         assert "without NEW" in refusal(capsys, "gate", base, worse, "--margin=2", option)
     write(tmp_path / "few", "two", good)
-    assert "takes two runs of one benchmark" in refusal(capsys, "gate", base, few, "--margin=2")
+    assert "takes two runs of a benchmark" in refusal(capsys, "gate", base, few, "--margin=2")

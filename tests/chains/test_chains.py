@@ -107,9 +107,9 @@ class Chain:
         assert len(asked) == len({*asked})
         assert len({seed for _, seed in asked}) > len(asked) / 2
 
-    def assert_asks_nothing(self, *words):
+    def assert_asks_nothing(self, *words, code=0):
         before = len(self.server.answered)
-        self.do(*words)
+        self.do(*words, code=code)
         assert len(self.server.answered) == before
 
 
@@ -287,8 +287,42 @@ def test_base_gate_changed_model_gate(chain):
         assert (again, len(new.answered)) == (code, asked), err[-1000:]
         assert "begun" in err  # so old are the answers
         if code == 0:
-            shutil.rmtree("gate/new")
+            shutil.rmtree("gate/seed-0/new")
     chain.assert_asked_once()
+
+
+@faces("right", "unseeded", "refusing")
+def test_base_record_gate_watch_changed_model_alarm(chain):
+    """A recorded base passes the same model and stops a worse one, night by night too."""
+    chain.do(*chain.eval("base"))
+    record = ["--record", "pool.parquet", "--budget", "300", "--attempts", "2"]
+    out, _ = chain.do("gate", "base", *record)
+    assert ("lack an answer" in out) == bool(chain.face.refuses)
+    gate = ["gate", "--recorded", "pool.parquet", "--margin"]
+    same, _ = chain.do(*gate, "20")
+    assert same.startswith("verdict     no worse by more than 20 points")
+    night = ["watch", "pool.parquet", "--puzzles", "80", "--json", "watch.json"]
+    for _ in range(3):
+        chain.do(*night)
+    chain.server.face = replace(chain.face, refuses="Irene")
+    chain.do(*night)
+    chain.server.face = chain.face
+    chain.server.model = replace(chain.server.model, skill=0.1, version=1)
+    codes = []
+    while 1 not in codes:
+        assert len(codes) < 3
+        codes.append(command(*night)[0])
+    chain.assert_asks_nothing("watch", "pool.parquet", "--status", "--out", "watch", code=1)
+    said, _ = chain.do(*night, code=1)
+    watch = json.loads(Path("watch.json").read_bytes())
+    assert watch["began"] in (4, 5)
+    nights = watch["by_night"][watch["began"] - 1 :]
+    answered = [each["puzzles"] - each["missing"] for each in nights]
+    for side in ("base", "new"):
+        solved = sum(n * each[side] for n, each in zip(answered, nights, strict=True))
+        assert f"{side} {100 * solved / sum(answered):.1f}%" in said
+    worse, _ = chain.do(*gate, "10", "--anew", code=1)
+    assert worse.startswith("verdict     worse by more than 10 points")
 
 
 @faces("right", "events", "hidden", "whole")

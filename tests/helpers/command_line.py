@@ -22,7 +22,7 @@ def parse(words):
 
     def stop(parser, args=None, namespace=None):
         read, others = parse_known_args(parser, args, namespace)
-        if others and parser.prog.split()[-1] not in ("eval", "why", "gate"):
+        if others and parser.prog.split()[-1] not in ("eval", "why", "gate", "watch"):
             parser.error(f"unrecognized arguments: {' '.join(others)}")
         raise Parsed(read, others)
 

@@ -1,6 +1,7 @@
 """`cogniload gate RUN`: two models answer fresh puzzles until a verdict, whatever ends them."""
 
 import json
+import shutil
 from zlib import crc32
 
 import pytest
@@ -109,7 +110,10 @@ def test_a_larger_budget_goes_on_and_other_puzzles_are_refused(words, server, tm
     assert command(*more)[0] == 3
     both = asked(server, "same")
     assert len({*both}) == len(both) == 90
+    file = tmp_path / "gate/seed-0/puzzles/gate.parquet"
+    shutil.move(tmp_path / "gate/seed-0", tmp_path / "gate/seed-1")
     assert "holds other puzzles" in refusal(capsys, *more, "--seed=1")
+    assert not file.exists()
     assert "budget must be" in refusal(capsys, *more, "--budget=0")
     assert "from 0.1 to 20 points" in refusal(capsys, *more, "--margin=0")
     assert asked(server, "same") == both

@@ -21,11 +21,11 @@ from scipy.stats import t as student
 
 from cogniload_analysis.compare.paired import compare_means, compare_solved
 
-_NO_WORSE, _WORSE, _UNDECIDED = "no worse", "worse", "undecided"
+NO_WORSE, _WORSE, _UNDECIDED = "no worse", "worse", "undecided"
 LOWER = "lower, perhaps within the margin"
 
 # What the command ends with; 2 is for wrong use and what breaks.
-_EXIT_CODES = {_NO_WORSE: 0, _WORSE: 1, _UNDECIDED: 3}
+_EXIT_CODES = {NO_WORSE: 0, _WORSE: 1, _UNDECIDED: 3}
 CAPPED = 4
 """The exit code of any command that a cap has stopped."""
 
@@ -63,6 +63,7 @@ class Gate:
         cap: Which cap ended the asking, "" for none.
         unstable: Why no verdict is given, "" where nothing is against one.
         once: Whether this is the only look.
+        among: How many verdicts are given together, with one chance of an error for all.
         lower_is: What LOWER ends with: 5, or 0 or 1 for who takes it for a pass or a failure.
     """
 
@@ -80,12 +81,13 @@ class Gate:
     cap: str = ""
     unstable: str = ""
     once: bool = False
+    among: int = 1
     lower_is: int = 5
 
     @property
     def is_decided(self) -> bool:
         """Whether the verdict is "no worse" or "worse"."""
-        return self.verdict in (_NO_WORSE, _WORSE)
+        return self.verdict in (NO_WORSE, _WORSE)
 
     @property
     def is_over(self) -> bool:
@@ -113,16 +115,19 @@ class Gate:
             said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         looks = "at this one look" if self.once else "however often one looks"
+        sure = f"{100 * (1 - 2 * ERROR / self.among):.3g}"
         return [
             f"verdict     {said}",
-            f"difference  {apart:+.1f} points, {ends} (90 % interval, {looks})",
+            f"difference  {apart:+.1f} points, {ends} ({sure} % interval, {looks})",
             f"solved      base {self.base:.1%}, new {self.new:.1%} of {self.puzzles:,} puzzles",
-            f"flips       {self.only_base:,} solved by base alone, {self.only_new:,} by new alone",
+            f"flips       {self.only_base:,} solved more often by base, {self.only_new:,} by new",
             f"doubts      {'; '.join(self.notes) or 'none'}",
         ]
 
 
-def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False) -> Gate:
+def gate(
+    pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False, among: int = 1
+) -> Gate:
     """Return whether a new model is no worse than a base by more than a margin.
 
     `pairs` has a row for each puzzle, in the order of asking: the share of its attempts, from 0 to
@@ -133,7 +138,8 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
     5 %. All verdicts hold whatever the missing answers are. `batch` is the number of puzzles that
     were asked at a time, in a random order: there is no verdict if the difference changed from
     batch to batch by more than chance explains, and none that the means of the batches don't bear
-    out.
+    out. Of several verdicts that are given together, such as on candidates of which one is chosen,
+    `among` is the number: the chance is then that of any wrong one.
     Raises ValueError for another margin, for shares out of range, and where no puzzle has both.
     """
     if not 0.1 <= margin <= 20:  # the bets suit these
@@ -143,7 +149,7 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
     if not len(both) or both.min() < 0 or both.max() > 1:
         got = f"{both.min():g} to {both.max():g}" if len(both) else "no puzzle"
         raise ValueError(f"both models must have shares from 0 to 1 of puzzles, got {got}")
-    apart, allowed = both[:, 1] - both[:, 0], margin / 100
+    apart, allowed, error = both[:, 1] - both[:, 0], margin / 100, ERROR / among
     missing = np.isnan(asked)
     least, most = (
         np.diff(np.where(missing, filled, asked)).ravel() for filled in ((1.0, 0.0), (0.0, 1.0))
@@ -151,14 +157,14 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
     against, in_favour = (np.unique(it.round(9), return_counts=True) for it in (least, most))
     for_new = -in_favour[0], in_favour[1]
     if once:
-        low, high = at_one_look(*against), -at_one_look(*for_new)
+        low, high = at_one_look(*against, error), -at_one_look(*for_new, error)
         needed = _needed_at_once(against, in_favour, low, high, allowed)
     else:
-        low, high = lowest(*against, allowed), -lowest(*for_new, allowed)
-        needed = _needed(against, for_new, allowed)
+        low, high = lowest(*against, allowed, error), -lowest(*for_new, allowed, error)
+        needed = _needed(against, for_new, allowed, error)
     claims = [
         (_WORSE, high < -allowed, -most, allowed),
-        (_NO_WORSE, low > -allowed, least, -allowed),
+        (NO_WORSE, low > -allowed, least, -allowed),
         (LOWER, high < 0, -most, 0.0),
     ]
     verdict = next(
@@ -180,26 +186,40 @@ def gate(pairs: ArrayLike, margin: float, *, batch: int = 0, once: bool = False)
     found = Gate(verdict, margin, len(both), base, new, low, high, lost, won, needed, (*notes,))
     unstable = changes(np.diff(asked).ravel(), batch) if batch else ""
     verdict = _UNDECIDED if unstable else verdict
-    return replace(found, verdict=verdict, once=once, unstable=unstable)
+    return replace(found, verdict=verdict, once=once, among=among, unstable=unstable)
 
 
 def log_capital(values: np.ndarray, counts: np.ndarray, bound: float, margin: float) -> np.ndarray:
     """Return the log of the mean capital of bets that the true difference is above a bound.
 
-    `counts` says how often each of the `values` came, whose place is its first axis. A bet is a
-    share of the capital; the best one is about the distance to the bound over the share of flips.
+    `counts` says how often each of the `values` came, whose place is its first axis.
+    """
+    return log_mean(log_capitals(values, counts, bound, margin))
+
+
+def log_capitals(values: np.ndarray, counts: np.ndarray, bound: float, margin: float) -> np.ndarray:
+    """Return the log of the capital of each bet, which is the first axis.
+
+    A bet is a share of the capital; the best one is about the distance to the bound over the share
+    of flips.
     """
     bets = margin / _MOST_FLIPS * 2.0 ** np.arange(np.log2(_LARGEST_BET * _MOST_FLIPS / margin))
     bets = bets[bets * (1 + bound) < 1, None]  # none loses more than there is
-    capitals = np.log1p(bets * (values - bound)) @ counts
-    return np.logaddexp.reduce(capitals, axis=0) - np.log(len(bets))
+    capitals: np.ndarray = np.log1p(bets * (values - bound)) @ counts
+    return capitals
 
 
-def lowest(values: np.ndarray, counts: np.ndarray, margin: float) -> float:
+def log_mean(logs: np.ndarray) -> np.ndarray:
+    """Return the log of the mean over the first axis of what has these logs."""
+    mean: np.ndarray = np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+    return mean
+
+
+def lowest(values: np.ndarray, counts: np.ndarray, margin: float, error: float = ERROR) -> float:
     """Return the least true difference whose bets have not won; `-lowest(-values)` the greatest."""
 
     def beyond(bound: float) -> float:
-        return float(log_capital(values, counts, bound, margin) + np.log(ERROR))
+        return float(log_capital(values, counts, bound, margin) + np.log(error))
 
     if beyond(-1.0) <= 0:
         return -1.0
@@ -207,9 +227,9 @@ def lowest(values: np.ndarray, counts: np.ndarray, margin: float) -> float:
     return float(brentq(beyond, -1.0, mean, xtol=1e-6))
 
 
-def at_one_look(values: np.ndarray, counts: np.ndarray) -> float:
-    """Return the lower end of the mean at one look, with a confidence of 95 %."""
-    confidence = 1 - 2 * ERROR
+def at_one_look(values: np.ndarray, counts: np.ndarray, error: float = ERROR) -> float:
+    """Return the lower end of the mean at one look; the chance of one below it is `error`."""
+    confidence = 1 - 2 * error
     if set(values) <= {-1, 0, 1}:
         won, lost = (int(counts[values == value].sum()) for value in (1, -1))
         return float(compare_solved(won, lost, int(counts.sum()), confidence).low)
@@ -219,13 +239,17 @@ def at_one_look(values: np.ndarray, counts: np.ndarray) -> float:
 def hold(apart: np.ndarray, bound: float, batch: int) -> bool:
     """Return whether the batches' means say that the difference is above a bound, by Student's t.
 
-    Batches may differ by more than their puzzles do: one may meet a busy server.
+    Batches may differ by more than their puzzles do: one may meet a busy server, and so may the
+    next one.
     """
-    means = [part.mean() for part in np.split(apart, range(batch, len(apart), batch))]
-    if len(means) < _LEAST_BATCHES:
+    means = np.array([part.mean() for part in np.split(apart, range(batch, len(apart), batch))])
+    free = len(means) - 1
+    if free + 1 < _LEAST_BATCHES:
         return False
-    error = np.std(means, ddof=1) / np.sqrt(len(means))
-    return bool(np.mean(means) - student.isf(_BY_BATCHES, len(means) - 1) * error > bound)
+    off = means - means.mean()
+    spread = (off @ off + 2 * max(0.0, off[1:] @ off[:-1])) / free
+    reach = student.isf(_BY_BATCHES, free) * np.sqrt(spread / (free + 1))
+    return bool(means.mean() - reach > bound)
 
 
 def changes(apart: np.ndarray, batch: int) -> str:
@@ -252,13 +276,16 @@ def changes(apart: np.ndarray, batch: int) -> str:
 
 
 def _needed(
-    against: tuple[np.ndarray, np.ndarray], for_new: tuple[np.ndarray, np.ndarray], margin: float
+    against: tuple[np.ndarray, np.ndarray],
+    for_new: tuple[np.ndarray, np.ndarray],
+    margin: float,
+    error: float,
 ) -> int:
     """Return how many more puzzles decide, if they come out as these did; 0 if none do."""
     times = np.geomspace(1, _FAR, 5000)
     sides = (*against, -margin), (*for_new, margin)
     capitals = [log_capital(v, np.outer(n, times), bound, margin) for v, n, bound in sides]
-    won = np.max(capitals, axis=0) >= -np.log(ERROR)
+    won = np.max(capitals, axis=0) >= -np.log(error)
     return int(against[1].sum() * (times[won.argmax()] - 1)) + 1 if won.any() else 0
 
 

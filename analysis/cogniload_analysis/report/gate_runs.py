@@ -13,7 +13,7 @@ import pandas as pd
 
 from cogniload_analysis import analyses
 from cogniload_analysis.compare.differences import name_puzzles
-from cogniload_analysis.compare.gate import Gate, gate
+from cogniload_analysis.compare.gate import NO_WORSE, Gate, gate
 from cogniload_analysis.compare.why import drop_twins
 from cogniload_analysis.samples.read import OnePath, read_benchmarks
 from cogniload_gen.files import show_controls, whole_file
@@ -21,6 +21,20 @@ from cogniload_gen.files import show_controls, whole_file
 SIDES = ["base", "new"]
 
 Rows: TypeAlias = Sequence[Mapping[Any, Any]]
+
+
+class Verdict(NamedTuple):
+    """What a command prints and writes of what it found.
+
+    `lines` say it, the first one alone too; `passes` is what is so if the exit code is 0, `held`
+    all that is known, for JSON, and `flips` the puzzles that one side solves more often.
+    """
+
+    exit_code: int
+    passes: str
+    lines: list[str]
+    held: dict[str, Any]
+    flips: Rows = ()
 
 
 class Judged(NamedTuple):
@@ -36,22 +50,69 @@ class Judged(NamedTuple):
     runs: Rows
     seconds: float
 
+    @property
+    def verdict(self) -> Verdict:
+        """What is printed and written."""
+        found = self.gate
+        passes = f"{NO_WORSE} by more than {found.margin:g} points"
+        about = {"seconds": self.seconds, "runs": self.runs, "flips": self.flips}
+        held = asdict(found) | {"exit_code": found.exit_code, **about}
+        return Verdict(found.exit_code, passes, found.lines, held, self.flips)
 
-def gate_results(base: OnePath, new: OnePath, margin: float) -> Judged:
-    """Return the verdict on a new run beside a base.
 
-    Each is a results folder, a samples file, or logs of Inspect, of one run of one benchmark. Twins
-    don't count. ValueError for several runs on a side, for two benchmarks, and as `gate` and
-    `read_benchmarks` raise.
+# The codes of gates, from the best one.
+_BEST_FIRST = (0, 5, 4, 3, 1)
+
+
+def choose_candidate(judged: Mapping[tuple[str, str], Judged]) -> Verdict:
+    """Return which of several candidates passes and solves most beside the base.
+
+    `judged` has the verdict on each candidate and benchmark. A candidate passes if it does so on
+    all benchmarks; its code is that of its worst one, and the exit code that of the best candidate.
     """
-    began = time.monotonic()
-    read = read_benchmarks({"base": base, "new": new}, analyses.ANALYSES, text=True)
-    frames = [drop_twins(frame) for frame in read.values()]
-    runs = [str(run) for frame in frames for run in frame["model"].unique()]
-    if len(frames) != 1 or sorted(run.partition(",")[0] for run in runs) != SIDES:
-        got = f"{', '.join(runs) or 'none'} of {', '.join(read)} (twins of puzzles don't count)"
-        raise ValueError(f"a gate takes two runs of one benchmark, base and new; got {got}")
-    frame = frames[0]
+    codes, apart, gates, lines = dict[str, int](), dict[str, float](), [], []
+    for (name, benchmark), each in judged.items():
+        codes[name] = max(codes.get(name, 0), each.gate.exit_code, key=_BEST_FIRST.index)
+        apart[name] = apart.get(name, 0.0) + each.gate.new - each.gate.base
+        gates.append({"run": name, "benchmark": benchmark} | each.verdict.held)
+        lines += ["", f"{name}, {benchmark}", *each.gate.lines]
+        passes = f"a candidate is {each.verdict.passes}"
+    passing = [name for name, code in codes.items() if code == 0]
+    best, code = (
+        max(passing, key=apart.__getitem__, default=""),
+        min(codes.values(), key=_BEST_FIRST.index),
+    )
+    lines = [f"best        {best or 'none: no candidate passes'}", *lines]
+    return Verdict(code, passes, lines, {"best": best, "exit_code": code, "gates": gates})
+
+
+def gate_results(
+    base: OnePath, new: Sequence[OnePath], margin: float
+) -> dict[tuple[str, str], Judged]:
+    """Return the verdict on each new run beside a base, by its path and benchmark.
+
+    Each is a results folder, a samples file, or logs of Inspect, of one run of a benchmark. Twins
+    don't count. ValueError for several runs on a side, for a benchmark that one side lacks, and as
+    `gate` and `read_benchmarks` raise.
+    """
+    began, frames = time.monotonic(), {}
+    for path in new:
+        read = read_benchmarks({"base": base, "new": path}, analyses.ANALYSES, text=True)
+        for name, frame in read.items():
+            frames[str(path), name] = kept = drop_twins(frame)
+            runs = [str(run) for run in kept["model"].unique()]
+            if sorted(run.partition(",")[0] for run in runs) != SIDES:
+                got = f"{', '.join(runs) or 'none'} of {name} (twins of puzzles don't count)"
+                raise ValueError(f"a gate takes two runs of a benchmark, base and new; got {got}")
+    judged = {}
+    for names, frame in frames.items():
+        judged[names] = _judge(frame, margin, len(frames), began)
+        began = time.monotonic()
+    return judged
+
+
+def _judge(frame: pd.DataFrame, margin: float, among: int, began: float) -> Judged:
+    """Return the verdict on the runs of a frame, the clock having begun then."""
     ids, sides = name_puzzles(frame), frame["model"].astype(str).str.partition(",")[0]
     of_side = frame.groupby([ids, sides], sort=False)
     shares, responses = of_side["correct"].mean().unstack(), of_side["response"].first().unstack()
@@ -67,8 +128,8 @@ def gate_results(base: OnePath, new: OnePath, margin: float) -> Judged:
     known = spent.astype(object).where(spent.notna(), None).assign(model=models)
     about = known.rename_axis("side").loc[SIDES].reset_index().to_dict("records")
     once = not frame["interim"].astype(bool).any()  # of a run that goes on, there are more looks
-    found, flips = gate(pd.concat([shares, lost]), margin, once=once), find_flips(table)
-    return Judged(found, flips, about, round(time.monotonic() - began, 1))
+    found = gate(pd.concat([shares, lost]), margin, once=once, among=among)
+    return Judged(found, find_flips(table), about, round(time.monotonic() - began, 1))
 
 
 def find_flips(table: pd.DataFrame) -> Rows:
@@ -78,31 +139,28 @@ def find_flips(table: pd.DataFrame) -> Rows:
 
 
 def write_verdict(
-    json_file: Path | None, junit_file: Path | None, judged: Judged | None = None
+    json_file: Path | None, junit_file: Path | None, found: Verdict | None = None
 ) -> None:
     """Write a verdict as JSON, and as a JUnit file of one test, over what was there.
 
-    The test fails unless the verdict is "no worse". Without a verdict, the files say that there is
-    none: so none of an earlier command outlives one that breaks.
+    The test fails unless it passes. Without a verdict, the files say that there is none: so none of
+    an earlier command outlives one that breaks.
     """
     name, kind, lines = "verdict", "error", ""
     why = "no verdict: the command is still running, or it broke"
-    about: dict[str, Any] = {"verdict": None, "exit_code": 2, "error": why}
-    if judged:
-        found, flips = judged.gate, judged.flips
-        about = asdict(found) | {"exit_code": found.exit_code}
-        about |= {"seconds": judged.seconds, "runs": judged.runs, "flips": flips}
-        name, kind = f"no worse by more than {found.margin:g} points", "failure"
+    held: dict[str, Any] = {"verdict": None, "exit_code": 2, "error": why}
+    if found:
+        held, name, kind = found.held, found.passes, "failure"
         why = found.lines[0] if found.exit_code else ""
-        listed = [f"{flip['id']}: base {flip['base']:g}, new {flip['new']:g}" for flip in flips]
+        listed = [f"{it['id']}: base {it['base']:g}, new {it['new']:g}" for it in found.flips]
         lines = show_controls("\n".join([*found.lines, *listed]))
     if json_file:
         with whole_file(json_file, force=True) as part:
-            part.write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+            part.write_text(json.dumps(held, indent=2) + "\n", "utf-8")
     if junit_file:
-        counts = {"name": "cogniload gate", "tests": "1", f"{kind}s": str(int(why != ""))}
+        counts = {"name": "cogniload", "tests": "1", f"{kind}s": str(int(why != ""))}
         suite = ElementTree.Element("testsuite", counts)
-        case = ElementTree.SubElement(suite, "testcase", classname="cogniload.gate", name=name)
+        case = ElementTree.SubElement(suite, "testcase", classname="cogniload", name=name)
         if why:
             ElementTree.SubElement(case, kind, message=why)
         if lines:
