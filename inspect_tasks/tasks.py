@@ -1,4 +1,13 @@
-"""The tasks, as `inspect eval cogniload/NAME -T KNOB=VALUE` takes them."""
+"""The tasks of two benchmarks of long reasoning: `inspect eval cogniload/NAME -T KNOB=VALUE`.
+
+CogniLoad (arXiv 2509.18458): a logic puzzle tells what people wear, eat and so on, then N
+statements change those whose state fits. What does the person of interest have in the end? d
+attributes and values say how difficult a statement is, and rho is the share of statements that are
+needles, about that person; the rest is hay. FACTOR: which variables have a value, by definitions of
+N others in filler text of any length, as symbols or as a story.
+
+Puzzles are made from seeds. A response is right by the paper's own rule, in its last sentence.
+"""
 
 from collections.abc import Callable
 from functools import wraps

@@ -4,7 +4,6 @@ python upstream/write.py build/upstream
 """
 
 import argparse
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,19 +11,19 @@ from pathlib import Path
 import yaml
 
 from cogniload_gen import __version__
+from cogniload_gen.shards import configuration_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 
-ROWS = {
-    "cogniload": "Logic puzzles whose difficulty, length and distraction are set independently.",
-    "factor": "Chains of variable definitions in filler text of any length.",
-}
-"""What lm-evaluation-harness's list of tasks says of each folder."""
+TASKS = {"cogniload": 100, "cogniload_lite": 10}
+"""The tasks for lm-evaluation-harness, and their puzzles in each cell of the paper's grid."""
 
-FUNCTION = r"!function ([\w.]+)\.(\w+)"
-LINK = r"\[([^]]*)\]\((?!http)[^)]*\)"
-"""A YAML's module and function, and a link within this repository."""
+ROW = (
+    "| [cogniload](cogniload/README.md) | Logic puzzles whose difficulty, length and distraction "
+    "are set independently. | English |\n"
+)
+"""What lm-evaluation-harness's list of tasks says."""
 
 
 def main() -> None:
@@ -32,11 +31,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--repository", default="https://github.com/owner/cogniload")
+    text = "the Hub's repository of the paper's puzzles, as cogniload push made it"
+    parser.add_argument("--dataset", default="user/cogniload", help=text)
     arguments = parser.parse_args()
     shutil.rmtree(arguments.out, ignore_errors=True)
-    for benchmark in ROWS:
-        write_lm_eval(arguments.out / "lm-evaluation-harness/lm_eval/tasks", benchmark)
-    write_register(arguments.out / "inspect_evals/register/cogniload", arguments.repository)
+    tasks = arguments.out / "lm-evaluation-harness/lm_eval/tasks"
+    write_lm_eval(tasks, arguments.repository, arguments.dataset)
+    write_register(arguments.out / "inspect_evals/register", arguments.repository)
     environment = arguments.out / "prime-intellect/environments/cogniload_puzzles"
     for path in filter(Path.is_file, (HERE / "prime-intellect").iterdir()):
         write(environment / path.name, path.read_text("utf-8").replace("0.0.0", __version__))
@@ -49,32 +50,45 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
 
 
-def write_lm_eval(tasks: Path, benchmark: str) -> None:
-    """Write a folder of tasks whose functions stand in its `utils.py`, and its row of the list."""
-    source, functions = ROOT / "lm_eval_tasks" / benchmark, set[tuple[str, str]]()
-    for path in source.glob("*.yaml"):
-        text = path.read_text("utf-8")
-        functions.update(re.findall(FUNCTION, text))
-        write(tasks / benchmark / path.name, re.sub(FUNCTION, r"!function utils.\2", text))
-    lines = ['"""The functions of the YAMLs: pip install cogniload[eval] brings them."""\n']
-    lines += sorted(f"from {module} import {name} as {name}" for module, name in functions)
-    write(tasks / benchmark / "utils.py", "\n".join(lines) + "\n")
-    about = re.sub(LINK, r"\1", (source / "README.md").read_text("utf-8"))
-    checklist = (HERE / "checklist.txt").read_text("utf-8")
-    about = about.replace("### Changelog", f"{checklist}\n### Changelog")
-    write(tasks / benchmark / "README.md", about)
-    row = f"| [{benchmark}]({benchmark}/README.md) | {ROWS[benchmark]} | English |\n"
-    write(tasks / f"README.row-{benchmark}.md", row)
+def write_lm_eval(tasks: Path, repository: str, dataset: str) -> None:
+    """Write the tasks of published puzzles, whose scorer needs the standard library alone."""
+    source, folder = HERE / "lm-evaluation-harness", tasks / "cogniload"
+    for name, puzzles in TASKS.items():
+        text = (source / "cogniload.yaml").read_text("utf-8").replace("user/cogniload", dataset)
+        text = text.replace("task: cogniload", f"task: {name}")
+        configuration = configuration_of("cogniload", num_puzzles=puzzles).name
+        write(folder / f"{name}.yaml", text.replace("CONFIGURATION", configuration))
+    shutil.copy(source / "utils.py", folder)
+    about = (source / "README.md").read_text("utf-8").replace("REPOSITORY", repository)
+    write(folder / "README.md", about)
+    write(tasks / "README.row.md", ROW)
 
 
 def write_register(folder: Path, repository: str) -> None:
-    """Write the entry of Inspect Evals' register: the tasks, and the commit that has them."""
+    """Write the entries of Inspect Evals' register, one a task, and what its form asks for.
+
+    The form, which writes the entry itself, takes the paper's page and the task's line.
+    """
     command = ["git", "rev-parse", "HEAD"]
-    commit = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, encoding="ascii")  # noqa: S603
-    entry = yaml.safe_load((ROOT / "inspect_tasks" / "eval.yaml").read_text("utf-8"))
-    entry["source"] = {"repository_url": repository, "repository_commit": commit.stdout.strip()}
-    entry["source"]["maintainers"] = entry["contributors"]
-    write(folder / "eval.yaml", yaml.safe_dump(entry, sort_keys=False, width=100))
+    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, encoding="ascii")  # noqa: S603
+    commit, addresses = said.stdout.strip(), []
+    held = yaml.safe_load((HERE / "register.yaml").read_text("utf-8"))
+    path, everyone = held.pop("task_path"), held.pop("contributors")
+    shared = {"contributors": everyone, "tags": held.pop("tags")}
+    source = {"repository_url": repository, "repository_commit": commit, "maintainers": everyone}
+    code = (ROOT / path).read_text("utf-8").splitlines()
+    for paper in held.values():
+        tasks, about = paper.pop("tasks"), " ".join(paper.pop("about").split())
+        for name, (variant, samples) in tasks.items():
+            task = {"name": name, "task_path": path, "dataset_samples": samples}
+            title = f"{paper['common_title']} ({variant})"
+            entry = {"full_title": title, **paper, "description": about, **shared}
+            entry |= {"tasks": [task], "source": source}
+            text = yaml.safe_dump(entry, sort_keys=False, width=10_000, allow_unicode=True)
+            write(folder / name / "eval.yaml", text)
+            line = code.index(f'@task(name="cogniload/{name}")') + 1
+            addresses.append(f"{name}: {repository}/blob/{commit}/{path}#L{line}")
+    write(folder / "addresses.txt", "\n".join(addresses) + "\n")
 
 
 if __name__ == "__main__":

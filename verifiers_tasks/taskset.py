@@ -35,8 +35,6 @@ class _SharedConfig(vf.TasksetConfig):
 
     benchmark: str = "cogniload"
     """cogniload, factor-symbolic or factor-realistic."""
-    num_puzzles: int | None = None
-    """Puzzles in each cell of the knobs' product; without end if it is not given."""
     seed: int = 42
     """The seed of the draws."""
     split: str = "train"
@@ -80,9 +78,8 @@ class _SharedConfig(vf.TasksetConfig):
         if self.steps:
             given["steps"] = True
         given = {name: value for name, value in given.items() if value is not None}
-        count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)
-        return record.puzzles(**given, num_puzzles=count, seed=self.seed, split=split)
+        return record.puzzles(**given, num_puzzles=MAX_PUZZLES, seed=self.seed, split=split)
 
 
 KNOBS = {knob.name: knob.meaning for benchmark in benchmarks.BENCHMARKS for knob in benchmark.knobs}
@@ -196,12 +193,9 @@ def facts_of(trace: vf.Trace) -> ResponseFacts:
 
 
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
-    """The puzzles of a grid; without `num_puzzles`, without end."""
+    """The puzzles of a grid, cell after cell, without end: `take(n)`, or `-n`, bounds them."""
 
-    def __init__(self, config: _SharedConfig) -> None:
-        super().__init__(config)
-        self.INFINITE = config.num_puzzles is None
-        self.share = budgets.prompt_counter(config.tokenizer)
+    INFINITE = True
 
     def load(self) -> Iterator[PuzzleTask]:
         """Yield the tasks in the order of the rows; the next puzzle is made when it is needed.
@@ -209,11 +203,12 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         ValueError for a puzzle that leaves no room for a response.
         """
         budget, k = self.config.context_budget, self.config.k
+        share_of = budgets.prompt_counter(self.config.tokenizer)
         for puzzle in self.config.source().rows():
             how = self.config.history, self.config.keep_reasoning
             row = puzzle if k is None else conversations.make_conversation(puzzle, k, *how)
             prompt = row["puzzle"] + (_TRACKING if self.config.tracking else "")
-            share = self.share(prompt, budget)
+            share = share_of(prompt, budget)
             budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
             columns = {name: value for name, value in row.items() if name != "puzzle"}
             about = {"id": row["id"], "name": row["id"], "prompt": prompt}

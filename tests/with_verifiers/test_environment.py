@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from importlib.metadata import version
 from itertools import islice
@@ -13,7 +14,13 @@ from pathlib import Path
 import pytest
 import verifiers.v1 as vf
 from completion_server import respond, serving
+from prime_cli.utils.environment_runtime import (
+    VERIFIERS_V1,
+    classify_runtime_from_metadata,
+    find_verifiers_requirement,
+)
 from replayed import PARAMETERS, replays
+from source_tree import ROOT
 from tracker import track
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
@@ -71,6 +78,18 @@ def test_the_environment_is_the_one_that_it_is_written_for():
     assert harness_class("verifiers_tasks") is verifiers_tasks.PuzzleHarness
 
 
+def test_the_hub_takes_the_package_for_what_it_is(tmp_path):
+    """Prime's own reading of a package's requirements, and the rules of verifiers' guide."""
+    subprocess.run([sys.executable, "upstream/write.py", tmp_path / "out"], cwd=ROOT, check=True)
+    environment = tmp_path / "out/prime-intellect/environments/cogniload_puzzles"
+    about = tomllib.loads((environment / "pyproject.toml").read_text("utf-8"))["project"]
+    assert classify_runtime_from_metadata(about["dependencies"]) == VERIFIERS_V1
+    needed = find_verifiers_requirement(about["dependencies"])
+    assert needed.specifier.contains(version("verifiers"))
+    assert "__init__" not in vars(verifiers_tasks.PuzzleTaskset)
+    assert verifiers_tasks.PuzzleTaskset.INFINITE
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_the_rows_of_a_grid_are_valid_tasks_and_endless_without_a_number(name):
     endless = taskset(benchmark=name, tracking=True, **SMALL[name])
@@ -91,7 +110,8 @@ def test_the_rows_of_a_grid_are_valid_tasks_and_endless_without_a_number(name):
 def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harness(name):
     stored = {each.id: each for each in replays() if each.benchmark == name}
     given = PARAMETERS[name] | {"benchmark": name.replace("factor_", "factor-"), "split": "test"}
-    tasks, outcomes = list(taskset(**given)), Counter()
+    del given["num_puzzles"]
+    tasks, outcomes = list(taskset(**given).take(len(stored))), Counter()
     assert [task.data.id for task in tasks] == [*stored]
     for task in tasks:
         each, usage = stored[task.data.id], None
@@ -112,7 +132,7 @@ def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harnes
 
 
 def test_counts_tell_a_response_that_was_cut_off():
-    (task,) = taskset(num_puzzles=1, d=1, N=5, rho=50, context_budget=1024)
+    (task,) = taskset(d=1, N=5, rho=50, context_budget=1024).take(1)
     response, limit = f"The answer is {task.row['answer']}.", task.data.response_limit
     for tokens, asked, cut in (
         (limit - 20, None, True), (limit - 21, None, False), (80, 100, True), (79, 100, False),
@@ -157,7 +177,7 @@ def evaluate(server, count, *arguments, folder):
 
 
 def test_the_validate_command_finds_every_puzzle_valid(tmp_path):
-    given = ("--taskset.d", 1, 3, "--taskset.N", 5, "--taskset.num-puzzles", 2)
+    given = ("--taskset.d", 1, 3, "--taskset.N", 5, "-n", 28)
     ran = run("vf-validate", *given, "--runtime.type", "subprocess", folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     (summary,) = (json.loads(file.read_text()) for file in tmp_path.rglob("summary.json"))
@@ -238,7 +258,7 @@ def test_earlier_reasoning_is_sent_back_if_it_is_asked_for(kept, tmp_path):
 
 
 def test_turns_that_never_came_earn_nothing():
-    (task,) = taskset(num_puzzles=1, d=3, N=10, rho=50, k=4)
+    (task,) = taskset(d=3, N=10, rho=50, k=4).take(1)
     turns = task.row["turns"]
     rewards = scored(task, turns[0]["reply"]).rewards
     assert rewards["answer"].score == rewards["steps"].score == pytest.approx(1 / 3)
