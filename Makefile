@@ -88,12 +88,17 @@ benchmark: $(VENV)/.ready
 demo: $(VENV)/.ready
 	$(RUN) -m cogniload_cli demo
 
-# What the release workflow builds, installed and used in a clean environment with a new home.
+# What the release workflow builds: checked, then installed and used, as a wheel and from source, in
+# clean environments with a new home, by each Python that runs here.
+PYTHONS ?= $(foreach each,python3.11 python3.12 python3.13,$(shell $(each) -c 'print("$(each)")' 2> /dev/null))
 release:
 	rm -rf dist build/release
 	$(call fresh,build/release)
 	build/release/bin/uv build --quiet --python build/release/bin/python --out-dir dist
-	PYTHON=$(PYTHON) .ci/try_wheel dist
+	build/release/bin/uv pip install --quiet --python build/release/bin/python twine
+	build/release/bin/python -m twine check --strict dist/*
+	for python in $(or $(PYTHONS),$(PYTHON)); do for kind in only no; do \
+		PYTHON=$$python .ci/try_wheel dist --$$kind-binary=cogniload || exit; done; done
 
 # What other projects ask for, by upstream/README.md.
 REPOSITORY ?= https://github.com/owner/cogniload

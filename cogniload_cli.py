@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from cogniload_analysis.report.gate_runs import Judged, Verdict
     from cogniload_gen.benchmark import Dataset
     from cogniload_gen.grid import Source
-    from lm_eval_tasks import Results
+    from lm_eval_tasks import Evaluation, Results
+    from lm_eval_tasks.cogniload.pool import Pool
 
 Words = Sequence[str]
 _Asked = TypeVar("_Asked")
@@ -685,29 +686,10 @@ def gate(parser: Parser, words: Words) -> int:
     from cogniload_analysis.report import gate_runs
 
     base, *new = arguments.runs
-    of_verdicts = ("margin", "json", "junit", "lower", "recorded", "base_config", "anew")
-    if arguments.record:
-        if new or any(getattr(arguments, name) is not None for name in of_verdicts):
-            raise ValueError("--record FILE takes one RUN, --budget, --attempts, --seed and --out")
-        return _record(Path(base), others, arguments)
     gate_runs.write_verdict(arguments.json, arguments.junit)
-    if new and others:
-        parser.error(f"unrecognized arguments: {' '.join(others)}")
-    asking = ("out", "budget", "seed", "base_config", "anew", "attempts", "recorded")
-    given = [name for name in asking if getattr(arguments, name) is not None]
-    for unused in ("base_config", "attempts") if arguments.recorded else ():
-        if unused in given:
-            raise ValueError(f"--{unused.replace('_', '-')} is of a base that is asked: omit it")
-    if new and given:
-        option = given[0].replace("_", "-")
-        raise ValueError(f"--{option} is for a gate that asks, without NEW: two runs are only read")
-    if arguments.margin is None:
-        raise ValueError(
-            "--margin is missing: the loss in accuracy that is accepted, in percentage points, "
-            "such as --margin 2"
-        )
-    if base in new:
-        raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
+    _check_gate(base, new, others, vars(arguments))
+    if arguments.record:
+        return _record(Path(base), others, arguments)
     if new:
         judged = gate_runs.gate_results(base, new, arguments.margin)
     else:
@@ -725,6 +707,34 @@ def gate(parser: Parser, words: Words) -> int:
     found = gate_runs.choose_candidate(judged) if more else one.verdict
     gate_runs.write_verdict(arguments.json, arguments.junit, found)
     return _say_verdict(found)
+
+
+def _check_gate(base: str, new: Words, others: Words, given: Mapping[str, Any]) -> None:
+    """Raise ValueError for what a form of `gate` does not take."""
+    form, never = "a gate", []
+    if given["record"]:
+        form, never = "--record FILE", ["margin", "json", "junit", "lower", "recorded", "anew"]
+    elif given["recorded"]:
+        form, never = "--recorded FILE", ["attempts"]
+    elif new:
+        form, never = (
+            "a gate that only reads two runs",
+            ["out", "budget", "seed", "anew", "attempts"],
+        )
+    never += ["base_config"] if form != "a gate" else []
+    wrong = [f"--{name.replace('_', '-')}" for name in never if given[name] is not None]
+    wrong += [*new] if given["record"] or given["recorded"] else others if new else []
+    if wrong:
+        raise ValueError(f"{form} takes no {wrong[0]}")
+    if base.endswith(".parquet") and not given["recorded"]:
+        raise ValueError(f"{base} is no run: for a recorded base, gate --recorded {base}")
+    if given["margin"] is None and not given["record"]:
+        raise ValueError(
+            "--margin is missing: the loss in accuracy that is accepted, in percentage points, "
+            "such as --margin 2"
+        )
+    if base in new:
+        raise ValueError(f"a gate takes two runs, BASE and NEW, got {base} twice")
 
 
 def _add_gate_options(parser: Parser) -> None:
@@ -762,7 +772,7 @@ def _ask_for_gate(base: str, others: list[str], arguments: Namespace) -> "Judged
     out, anew = arguments.out or Path("gate"), bool(arguments.anew)
     if arguments.recorded:
         pool = Pool.read(base)
-        new = read_model(others, Path(base), pool.run)
+        new = _read_watched(others, base, pool)
         return run_recorded_gate(pool, out, margin, new, budget, seed, anew=anew)
     run = Path(base)
     config = [f"--config={arguments.base_config}"] if arguments.base_config else []
@@ -775,12 +785,12 @@ def _ask_for_gate(base: str, others: list[str], arguments: Namespace) -> "Judged
 def _record(run: Path, others: list[str], arguments: Namespace) -> int:
     """Have a run's model answer puzzles several times, and write the answers to a file."""
     from cogniload_analysis.compare.gate import CAPPED
-    from cogniload_gen.files import check_new
     from lm_eval_tasks.cogniload.running_gate import record_pool
     from lm_eval_tasks.words import read_model
 
     file = arguments.record
-    check_new(file)
+    if file.exists():
+        raise ValueError(f"{file} exists: name another FILE")
     budget = 2000 if arguments.budget is None else arguments.budget
     attempts = 8 if arguments.attempts is None else arguments.attempts
     how = read_model(others, run), budget, arguments.seed or 0, attempts
@@ -820,16 +830,17 @@ def watch(parser: Parser, words: Words) -> int:
     from cogniload_analysis.report.gate_runs import write_verdict
     from lm_eval_tasks.cogniload.pool import Pool
     from lm_eval_tasks.cogniload.watching import Nights, watch_pool
-    from lm_eval_tasks.words import read_model
 
     out, files = arguments.out, (arguments.json, arguments.junit)
     write_verdict(*files)
-    nights: Nights | None
+    pool, nights = Pool.read(arguments.pool), None
     if arguments.status:
-        nights = Nights.begun(out)
+        if others or arguments.anew:
+            got = others[0] if others else "--anew"
+            raise ValueError(f"--status asks nothing, so it goes without {got}")
+        nights = Nights.begun(out, pool)
     else:
-        pool = Pool.read(arguments.pool)
-        model = read_model(others, Path(arguments.pool), pool.run)
+        model = _read_watched(others, arguments.pool, pool)
         how = arguments.puzzles, arguments.seed
         nights = _unless_capped(
             "watch", lambda: watch_pool(pool, out, model, *how, anew=arguments.anew)
@@ -838,6 +849,17 @@ def watch(parser: Parser, words: Words) -> int:
             return CAPPED
     write_verdict(*files, nights.verdict)
     return _say_verdict(nights.verdict)
+
+
+def _read_watched(others: list[str], place: str, pool: "Pool") -> "Evaluation":
+    """Return whom to ask beside a recorded base; say so if it is the base itself."""
+    from lm_eval_tasks.words import read_model
+
+    model = read_model(others, Path(place), pool.run)
+    if model.model_args == pool.run.model_args:
+        told = pool.describe()
+        print(f"no --model_args: asking {told['model']} at {told['base_url']}", file=sys.stderr)
+    return model
 
 
 def _add_verdict_files(parser: Parser) -> None:

@@ -147,13 +147,13 @@ def check_texts(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra, from an index and from a clone.
+    """Return the command that installs an extra, in a clone and from an index.
 
     Examples:
         >>> how_to_install("eval")
-        "pip install 'cogniload[eval]' (from a clone: pip install '.[eval]')"
+        "pip install '.[eval]' in a clone, else pip install 'cogniload[eval]'"
     """
-    return f"pip install 'cogniload[{extra}]' (from a clone: pip install '.[{extra}]')"
+    return f"pip install '.[{extra}]' in a clone, else pip install 'cogniload[{extra}]'"
 
 
 def require(what: str, extra: str, modules: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     processes have left of the same file goes then.
     """
     with _beside(path.absolute()) as temporary, ExitStack() as stack:
-        check_new(path, force=force)
+        _check_new(path, force)
         path.parent.mkdir(parents=True, exist_ok=True)
         lock(stack.enter_context(temporary.open("xb")))
         for left in path.parent.glob(f".{escape(path.name)}.*.part") if force else ():
@@ -41,7 +41,7 @@ def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
                 if lock(opened):
                     left.unlink()
         yield temporary
-        check_new(path, force=force)  # another process may have been faster
+        _check_new(path, force)  # another process may have been faster
         temporary.replace(path)
 
 
@@ -71,8 +71,7 @@ def lock(opened: IO[Any]) -> bool:
     return True
 
 
-def check_new(path: Path, *, force: bool = False) -> None:
-    """Raise FileExistsError if there is something at a path that `force` does not replace."""
+def _check_new(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise FileExistsError(EXISTS.format(path))
 

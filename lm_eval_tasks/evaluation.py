@@ -58,6 +58,9 @@ _ALIKE = 0.85
 
 CAPS = "max_tokens_total", "price", "max_cost"
 
+ANEW = "; --anew asks the model again"
+"""How answers that are there are put aside, where a command takes that."""
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -179,6 +182,7 @@ class Asking:
         shard: tuple[int, int] = (1, 1),
         *,
         anew: bool = False,
+        hint: str = ANEW,
     ) -> None:
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
         self.folder, self.shard, self.caps = folder, shard, evaluation.caps
@@ -212,7 +216,7 @@ class Asking:
         if self.answers:
             print(
                 f"continuing: {len(self.answers):,} answers are there, of a run that was begun "
-                f"{self.run.began:%Y-%m-%d %H:%M} UTC; --anew asks the model again",
+                f"{self.run.began:%Y-%m-%d %H:%M} UTC{hint}",
                 file=sys.stderr,
             )
         self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)

@@ -118,5 +118,7 @@ def _refuse_words(parser: ArgumentParser, message: str) -> NoReturn:
     """Raise ValueError with the message of a parser, and the option that is nearest."""
     names = [*re.findall(r"--\w+", parser.format_help()), *(f"--{name}" for name in OURS)]
     word = message.removeprefix("unrecognized arguments: ").split()[0]
+    if word in names:
+        raise ValueError(f"{word} is not taken here")
     near = did_you_mean(word, names, 0.75)
     raise ValueError(f"there is no {word}{near}" if near else message)

@@ -97,7 +97,9 @@ def test_a_command_without_its_extra_says_what_to_install(words, lacking):
         f"{code}sys.exit(cogniload_cli.main(sys.argv[2:]))", lacking, *words.split(), check=False
     )
     name = words.split()[0]
-    wanted = f"cogniload {name}: error: {name} needs {lacking}: pip install 'cogniload[analysis]'"
+    wanted = (
+        f"cogniload {name}: error: {name} needs {lacking}: pip install '.[analysis]' in a clone"
+    )
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     assert ran.stderr.startswith(wanted)
 

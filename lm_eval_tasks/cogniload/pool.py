@@ -69,10 +69,12 @@ class Pool:
 
         Raises ValueError for another kind of file, OSError where there is none.
         """
-        with naming(f"{place} must be a pool, as `gate --record` writes it", pa.ArrowInvalid):
+        if Path(place).is_dir():
+            raise ValueError(f"{place} is a folder: a recorded base is a file of gate --record")
+        with naming(f"{place} must be a file of gate --record", pa.ArrowInvalid):
             with fsspec.open(str(place), "rb") as file:
-                table = pq.read_table(file)
-            told = json.loads(table.schema.metadata[_ABOUT])
+                table = pq.read_table(pa.BufferReader(file.read()))
+            told = json.loads((table.schema.metadata or {})[_ABOUT])
             solved = table["solved"].drop_null().to_numpy()
             run, attempts = Run.of_json(told["run"]), as_count(told["attempts"])
             sound = attempts and len(solved) and solved.min() >= 0 and solved.max() <= 1
@@ -111,6 +113,17 @@ class Pool:
         """What tells pools apart: the puzzles, and how the base did."""
         held = [self.table["id"].to_pylist(), self.table["solved"].to_pylist(), self.attempts]
         return sha256(json.dumps(held).encode()).hexdigest()[:16]
+
+    def unlike(self, run: Run) -> str:
+        """Say which settings of decoding and prompting a run has that the base had not, "" if none.
+
+        A better decoding would hide a worse model.
+        """
+        names = ("gen_kwargs", "system_instruction", "apply_chat_template")
+        other = [
+            f"{name} {run.what[name]}" for name in names if run.what[name] != self.run.what[name]
+        ]
+        return f"the base was asked by other settings than {', '.join(other)}" if other else ""
 
     @property
     def whole(self) -> "Pool":

@@ -28,7 +28,7 @@ from cogniload_gen.grid import language_of
 from cogniload_gen.never_written import without_keys
 from cogniload_gen.tables import table_writer
 from lm_eval_tasks.cogniload.pool import Pool, describe_run
-from lm_eval_tasks.evaluation import Asking, Evaluation
+from lm_eval_tasks.evaluation import ANEW, Asking, Evaluation
 from lm_eval_tasks.request_seeds import Key
 from lm_eval_tasks.resume import Run
 from lm_eval_tasks.server import check_arguments
@@ -82,7 +82,9 @@ class Asked:
             _refuse_another_server(folder, model)
         window = {} if context_budget is None else {"context_budget": context_budget}
         about = {TASK: {"path": str(puzzles.parent)} | window}
-        self.asking = Asking(replace(model, tasks=[TASK], metadata=about), folder, anew=anew)
+        hint = "" if night else ANEW
+        asked = replace(model, tasks=[TASK], metadata=about)
+        self.asking = Asking(asked, folder, anew=anew, hint=hint)
         self.attempts, self.served = attempts, Counter[str]()
         self.asking.tasks[TASK].set_config("repeats", attempts)
         if night:  # a server that honours seeds would only repeat what it said before
@@ -203,8 +205,9 @@ def run_recorded_gate(
         Asked(new, folder / "new", folder / PUZZLES, pool.context_budget, anew=anew) as asked,
     ):
         asked.asking.show("difference", 0, len(ids))
-        tries = _say_tries(folder, asked.asking.run)
-        return _judge({"base": drawn, "new": asked}, ids, margin, tries)
+        run = asked.asking.run
+        doubts = _say_tries(folder, run), pool.unlike(run)
+        return _judge({"base": drawn, "new": asked}, ids, margin, *doubts)
 
 
 def record_pool(
@@ -239,7 +242,7 @@ def _say_tries(folder: Path, run: Run) -> str:
     return said if tried > 1 else ""
 
 
-def _judge(sides: Mapping[str, Side], ids: Sequence[str], margin: float, doubt: str) -> Judged:
+def _judge(sides: Mapping[str, Side], ids: Sequence[str], margin: float, *doubts: str) -> Judged:
     """Have both sides answer, batch after batch, until there is a verdict."""
     began, rows, cap = time.monotonic(), [], ""
     asked = [side.asking for side in sides.values() if isinstance(side, Asked)]
@@ -264,7 +267,7 @@ def _judge(sides: Mapping[str, Side], ids: Sequence[str], margin: float, doubt: 
     columns = ["id", *SIDES, *(f"{side}_response" for side in SIDES)]
     flips = find_flips(pd.DataFrame(rows, columns=columns))
     runs = [{"side": side} | each.describe() for side, each in sides.items()]
-    notes = (*found.notes, *filter(None, [doubt, *map(say_served, runs)]))
+    notes = (*found.notes, *filter(None, [*doubts, *map(say_served, runs)]))
     found = replace(found, cap=cap, notes=notes)
     return Judged(found, flips, runs, round(time.monotonic() - began, 1))
 

@@ -61,22 +61,31 @@ class Nights:
             return None
         with naming(f"{file} must be what cogniload watch wrote"):
             nights = cls(**json.loads(file.read_text("utf-8")))
-            _ = nights.found
+            _ = nights.own and nights.found
             return nights
 
     @classmethod
-    def begun(cls, out: Path) -> "Nights":
-        """Return the nights of a folder; ValueError before the first one."""
-        if (nights := cls.read(out)) is None:
+    def begun(cls, out: Path, pool: Pool) -> "Nights":
+        """Return the nights of a folder; ValueError before the first one, or for another pool."""
+        nights = cls.read(out)
+        if nights is None or not nights.own:
             raise ValueError(f"{out} must hold nights of cogniload watch: there was none yet")
+        nights.refuse_another(out, pool)
         return nights
+
+    def refuse_another(self, out: Path, pool: Pool) -> None:
+        """Raise ValueError unless the nights of a folder are those of a pool."""
+        if self.pool != pool.whole.digest:
+            raise ValueError(f"{out} has nights of another pool: name another --out")
 
     def write(self, out: Path) -> None:
         """Write the state and the picture into a folder."""
         with whole_file(out / _STATE, force=True) as part:
             part.write_text(json.dumps(asdict(self), ensure_ascii=False) + "\n", "utf-8")
-        with whole_file(out / _PICTURE, force=True) as part:
-            part.write_bytes(draw_nights(self.pairs, self.dead_zone, self.unstable))
+        if self.own:
+            drawn = draw_nights(self.pairs, self.dead_zone, self.unstable, self.since + 1)
+            with whole_file(out / _PICTURE, force=True) as part:
+                part.write_bytes(drawn)
 
     @property
     def own(self) -> list[dict[str, Any]]:
@@ -103,7 +112,7 @@ class Nights:
     @property
     def found(self) -> Watch:
         """What the nights of this watch say."""
-        found = watch(self.pairs, self.dead_zone, self.unstable)
+        found = watch(self.pairs, self.dead_zone, self.unstable, self.since + 1)
         return replace(found, notes=(*found.notes, *self._doubts()))
 
     @property
@@ -120,7 +129,7 @@ class Nights:
 
     def _doubts(self) -> list[str]:
         """Return what else was there in the last night than in the one before."""
-        notes = [say_served(self.own[-1] | {"side": "the last night"})]
+        notes = [say_served(self.own[-1] | {"side": "the last night"}), self.own[-1]["unlike"]]
         for name in ("model", "base_url", "served_by"):
             said = [" and ".join(sorted(it)) if isinstance(it := night[name], dict) else it
                     for night in self.own[-2:]]  # fmt: skip
@@ -150,11 +159,11 @@ def watch_pool(
     """
     pool = pool.whole
     nights = Nights.read(out) or Nights(pool.digest, dead_zone(pool.solved, pool.attempts))
-    if nights.pool != pool.digest:
-        raise ValueError(f"{out} has nights of another pool: name another --out")
+    nights.refuse_another(out, pool)
     check_integer("puzzles", puzzles, low=_FEWEST, high=len(pool.table))
     if anew:
         nights.since = len(nights.nights)
+        nights.write(out)  # also where the night is broken off
     elif nights.own and nights.found.is_over:
         return nights
     night = len(nights.nights) + 1
@@ -166,6 +175,7 @@ def watch_pool(
     ):
         asked.asking.show(f"night {night}", 0, len(ids))
         new = [share for share, _ in asked.answer(0, ids)]
-        nights.add([*zip(drawn.solved.tolist(), new, strict=True)], asked.describe())
+        about = asked.describe() | {"unlike": pool.unlike(asked.asking.run)}
+        nights.add([*zip(drawn.solved.tolist(), new, strict=True)], about)
     nights.write(out)
     return nights

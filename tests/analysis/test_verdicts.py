@@ -186,10 +186,11 @@ def test_the_command_ends_with_the_verdict_on_two_runs(tmp_path, capsys):
     ]  # fmt: skip
     assert sum("96.7 % interval" in line for line in lines) == 3
     assert main(["gate", base, worse, lower, "--margin=2", f"--junit={junit}"]) == 5
-    assert capsys.readouterr().out.startswith("best        none: no candidate passes")
+    assert capsys.readouterr().out.startswith("best        none: no candidate is shown to pass")
     assert 'failures="1"' in junit.read_text("utf-8")
     assert main(["gate", base, worse, lower, "--margin=2", "--lower=pass"]) == 0
     for option in ("--seed=1", "--budget=9", "--out=x", "--base-config=x"):
-        assert "without NEW" in refusal(capsys, "gate", base, worse, "--margin=2", option)
+        said = refusal(capsys, "gate", base, worse, "--margin=2", option)
+        assert f"a gate that only reads two runs takes no {option.partition('=')[0]}" in said
     write(tmp_path / "few", "two", good)
     assert "takes two runs of a benchmark" in refusal(capsys, "gate", base, few, "--margin=2")

@@ -97,7 +97,10 @@ def test_the_night_of_the_loss_is_named_and_nights_after_the_alarm_change_nothin
         served = Served(seed)
         nights = [served.night(loss=0.1 * (night >= 20)) for night in range(40)]
         found = watch(nights, served.least)
-        assert found.lines[0] == f"verdict     worse, since night {found.began} of {found.nights}"
+        since = f"verdict     worse, about since night {found.began} of {found.nights}: "
+        assert found.lines[0].startswith(since)
+        later = watch(nights, served.least, first=11)
+        assert (later.began, later.nights) == (found.began + 10, found.nights)
         assert watch(nights[: found.nights], served.least) == found
         assert 0.03 < found.base - found.new < 0.17
         began.append(found.began)

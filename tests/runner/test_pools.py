@@ -115,16 +115,26 @@ def test_what_is_no_pool_is_refused(words, server, capsys):
     }
     for name, wrong in broken.items():
         pq.write_table(wrong, f"{name}.parquet")
-        assert "must be a pool, as `gate --record` writes it" in refusal(
+        assert "must be a file of gate --record" in refusal(
             capsys, *words("watch", f"{name}.parquet")
         ), name
     Path("text.parquet").write_text("none")
-    assert "must be a pool" in refusal(
+    assert "must be a file of gate --record" in refusal(
         capsys, *words("gate", "--recorded", "text.parquet", "--margin=2")
     )
     assert "gone.parquet" in refusal(
         capsys, *words("gate", "--recorded", "gone.parquet", "--margin=2")
     )
+    assert "base is a folder" in refusal(capsys, *words("gate", "--recorded", "base", "--margin=2"))
+    bare = refusal(capsys, *words("gate", "pool.parquet", "--margin=2"))
+    assert "gate --recorded pool.parquet" in bare
+    for wrong, option in (
+        (["--recorded", "pool.parquet", "--attempts=2", "--margin=2"], "--attempts"),
+        (["base", "--record=new.parquet", "--margin=2"], "--margin"),
+        (["base", "other", "--record=new.parquet"], "other"),
+    ):
+        assert f"takes no {option}" in refusal(capsys, *words("gate", *wrong))
+    assert "--status asks nothing" in refusal(capsys, *words("watch", "pool.parquet", "--status"))
     elsewhere = json.loads(about[b"cogniload.pool"])
     elsewhere["run"]["free"]["model_args"]["base_url"] = (
         "https://elsewhere.example/v1/chat/completions"
@@ -158,6 +168,7 @@ def test_a_gate_on_a_pool_asks_the_new_model_alone(words, server):
     # another seed has another order, is asked anew, and is counted
     code, out, _ = command(*said, "--seed=1")
     assert "doubts      2 seeds were tried on this model" in out
+    assert all(abs(flip["base"] - flip["new"]) > 0.5 for flip in found["flips"])
     end = words("gate", "--recorded", "pool.parquet", "--margin=1", "--out=all")
     assert command(*end)[0] == 3  # the pool has no more
     same = [request["messages"][0]["content"] for request in server.requests
@@ -196,17 +207,23 @@ def test_a_watch_alarms_of_a_worse_model_and_asks_no_more(words, server, capsys)
     code, out, _ = command(*worse)
     assert (code, server.requests) == (1, [])
     assert command("watch", "pool.parquet", "--status")[:2] == (1, out)
+    assert "it is over, and --anew begins another watch" in out
     # mended, it begins again; other nights need the state alone
     for folder in Path("watch").glob("night-*"):
         shutil.rmtree(folder)
+    last = 3 + len(codes)
     assert command(*healthy, "--anew")[0] == 0
-    assert "no alarm in 2 nights" in command(*healthy)[1]
+    _, out, err = command(*healthy)
+    assert "no alarm in 2 nights" in out
+    assert f"since night {last + 1}" in out
+    assert f"night {last + 2}:" in err
     svg = Path("watch/nights.svg").read_text("utf-8")
     assert "evidence" in svg
-    assert "another pool" in refusal(capsys, *words("watch", other_pool()))
-    assert "must be an integer in 10..300" in refusal(
-        capsys, *words("watch", "pool.parquet", "--puzzles=301")
-    )
+    code, _, err = command(*words("watch", other_pool()))
+    assert (code, "no --model_args: asking solver at " in err, "another pool" in err) == (2, 1, 1)
+    few = command(*words("watch", "pool.parquet", "--puzzles=301"))
+    assert few[0] == 2
+    assert "must be an integer in 10..300" in few[2]
     assert "there was none yet" in refusal(capsys, "watch", "pool.parquet", "--status", "--out=new")
 
 
@@ -220,6 +237,8 @@ def other_pool():
 def test_a_change_of_the_server_is_a_doubt(words, server):
     said = words("watch", "pool.parquet", "--puzzles=20")
     assert "doubts      none" in command(*said)[1]
+    other = command(*said, "--gen_kwargs", "temperature=0.1")[1]
+    assert "the base was asked by other settings than gen_kwargs {'temperature': 0.1}" in other
     server.instead = lambda request: drawn(request) | {"system_fingerprint": "fp_2\x1b[31m"}
     doubt = "served_by is Here fp_2<U+001B>[31m, the night before Here fp_1"
     assert doubt in command(*said)[1]

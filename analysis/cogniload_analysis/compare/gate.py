@@ -100,6 +100,11 @@ class Gate:
         codes = _EXIT_CODES | {LOWER: self.lower_is}
         return CAPPED if self.cap and not self.is_decided else codes[self.verdict]
 
+    def _set_end(self, end: float) -> str:
+        """Return an end of the interval in points, which is told apart from the margin."""
+        is_near = abs(100 * abs(end) - self.margin) < 0.05
+        return f"{100 * end:+.{2 if is_near else 1}f}"
+
     @property
     def lines(self) -> list[str]:
         """The verdict in five lines."""
@@ -109,11 +114,13 @@ class Gate:
             more = f"about {self.needed:,} more puzzles would decide"
             if self.once:  # a second look at these would have another error rate
                 more = f"two new runs of about {self.puzzles + self.needed:,} puzzles would decide"
-            more = more if self.needed else "more puzzles such as these would not decide"
+            near = "more puzzles such as these would not decide"
+            near += ", as it is too near the margin, or answers are missing"
+            more = more if self.needed else near
             more = f"stopped, as {self.cap}: a higher cap continues" if self.cap else more
-            more = f"{self.unstable}: ask again, by another --out" if self.unstable else more
+            more = f"{self.unstable}: ask again, by another --seed" if self.unstable else more
             said = f"{self.verdict}{f' at {margin}' * (self.verdict == _UNDECIDED)}: {more}"
-        ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        ends = " to ".join(self._set_end(end) for end in (self.low, self.high))
         looks = "at this one look" if self.once else "however often one looks"
         sure = f"{100 * (1 - 2 * ERROR / self.among):.3g}"
         return [

@@ -38,10 +38,11 @@ class Watch:
             last night tells nothing.
         nights: How many there were, up to the alarm.
         evidence: The sum of the capitals after the last one; ALARM is an alarm.
-        began: The night since which the evidence is the greatest, from 1.
+        began: Of an alarm, the night since which the evidence is the greatest; else the first one.
         base, new: The shares that both solve since then, from 0 to 1, of answered puzzles.
         dead_zone: The loss from which on one counts, in percentage points.
         notes: What makes the verdict doubtful, a sentence each.
+        first: The number of the first night, with which `began` counts.
     """
 
     verdict: str
@@ -52,6 +53,7 @@ class Watch:
     new: float
     dead_zone: float
     notes: tuple[str, ...] = ()
+    first: int = 1
 
     @property
     def is_over(self) -> bool:
@@ -68,12 +70,14 @@ class Watch:
         """The verdict in four lines."""
         nights = f"{self.nights} night{'s' * (self.nights > 1)}"
         evidence = f"{self.evidence:,.0f}" if self.evidence < _GREAT else f"above {_GREAT:,}"
-        since = f"since night {self.began}"
-        said = {NO_ALARM: f"no alarm in {nights}", _WORSE: f"worse, {since} of {self.nights}"}
+        since, last = f"since night {self.began}", self.first + self.nights - 1
+        ended = f"worse, about {since} of {last}: it is over, and --anew begins another watch"
+        said = {NO_ALARM: f"no alarm in {nights}", _WORSE: ended}
         apart = 100 * (self.new - self.base)
         return [
             f"verdict     {said.get(self.verdict, f'{self.verdict} after {nights}')}",
-            f"evidence    {evidence} of {ALARM:,}, for a loss above {self.dead_zone:.1f} points",
+            f"evidence    {evidence} for a loss above {self.dead_zone:.1f} points; {ALARM:,} is an "
+            "alarm",
             f"solved      base {self.base:.1%}, new {self.new:.1%} {since}, {apart:+.1f} points",
             f"doubts      {'; '.join(self.notes) or 'none'}",
         ]
@@ -94,15 +98,18 @@ def dead_zone(solved: ArrayLike, attempts: int) -> float:
     return max(_LEAST, float(norm.isf(_BEYOND) * error))
 
 
-def watch(nights: Sequence[ArrayLike], least: float, unstable: Sequence[str] = ()) -> Watch:
+def watch(
+    nights: Sequence[ArrayLike], least: float, unstable: Sequence[str] = (), first: int = 1
+) -> Watch:
     """Return whether nights say that a model is worse than the base of a pool.
 
     Each night has a row for a puzzle: the share that the base solves, and that of the new model,
     NaN where there is no answer. `least` is the `dead_zone` of the pool. `unstable` says of each
-    night why it tells nothing, "" of others. An alarm holds whatever the missing answers are; where
-    they would make one if they were wrong, the verdict is "undecided". The chance of a false alarm
-    is at most one in 1,000 nights in the mean, if the base is no better than its pool by more than
-    `least`. Raises ValueError without a night, and for shares out of range.
+    night why it tells nothing, "" of others, and `first` is the number of the first one. An alarm
+    holds whatever the missing answers are; where they would make one if they were wrong, the
+    verdict is "undecided". A false alarm comes at most once in 1,000 nights in the mean, if the
+    base is no better than its pool by more than `least`. Raises ValueError without a night, and for
+    shares out of range.
     """
     asked = [np.asarray(night, dtype=float).reshape(-1, 2) for night in nights]
     given = np.concatenate(asked)[:, 0] if asked else np.array([])
@@ -117,7 +124,7 @@ def watch(nights: Sequence[ArrayLike], least: float, unstable: Sequence[str] = (
     alarms = np.flatnonzero(sums >= np.log(ALARM))
     last = int(alarms[0]) if len(alarms) else len(asked) - 1
     since = at_best[: last + 1][::-1].cumsum(axis=0)[::-1]  # the capitals that begin each night
-    began = int(log_mean(since.T).argmax())
+    began = int(log_mean(since.T).argmax()) if len(alarms) else 0
     since_then = np.concatenate(asked[began : last + 1])
     missing = np.isnan(since_then).any(axis=1)
     answered = since_then[~missing] if not missing.all() else np.full((1, 2), np.nan)
@@ -132,8 +139,8 @@ def watch(nights: Sequence[ArrayLike], least: float, unstable: Sequence[str] = (
         verdict = _UNDECIDED
         notes.append(f"the last night doesn't count, as {why[-1]}")
     evidence = float(np.exp(min(sums[last], 700.0)))  # of which there is a number
-    about = evidence, began + 1, float(base), float(new), 100 * least
-    return Watch(verdict, last + 1, *about, (*notes,))
+    about = evidence, first + began, float(base), float(new), 100 * least
+    return Watch(verdict, last + 1, *about, (*notes,), first)
 
 
 def _bet(night: np.ndarray, filled: float, least: float, unstable: str) -> np.ndarray:

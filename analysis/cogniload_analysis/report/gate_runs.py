@@ -82,7 +82,7 @@ def choose_candidate(judged: Mapping[tuple[str, str], Judged]) -> Verdict:
         max(passing, key=apart.__getitem__, default=""),
         min(codes.values(), key=_BEST_FIRST.index),
     )
-    lines = [f"best        {best or 'none: no candidate passes'}", *lines]
+    lines = [f"best        {best or 'none: no candidate is shown to pass'}", *lines]
     return Verdict(code, passes, lines, {"best": best, "exit_code": code, "gates": gates})
 
 
@@ -133,9 +133,12 @@ def _judge(frame: pd.DataFrame, margin: float, among: int, began: float) -> Judg
 
 
 def find_flips(table: pd.DataFrame) -> Rows:
-    """Return the rows of puzzles that base and new solve differently often, base alone first."""
+    """Return the rows of puzzles that one side mostly solves and the other not, base alone first.
+
+    Shares of several attempts that differ by half or less are luck.
+    """
     apart = (table["new"] - table["base"]).sort_values(kind="stable")
-    return table.loc[apart.index[apart.abs() > 0]].to_dict("records")
+    return table.loc[apart.index[apart.abs() > 0.5]].to_dict("records")
 
 
 def write_verdict(

@@ -8,39 +8,46 @@ import numpy as np
 from cogniload_analysis.compare.paired import compare_means
 from cogniload_analysis.compare.watch import ALARM, watch
 from cogniload_analysis.display.drawing import draw, save_figure
-from cogniload_analysis.display.figures import POINTS, Figure, Panel, Series, set_whole
+from cogniload_analysis.display.figures import DASHED, POINTS, Figure, Panel, Series, set_whole
 
 _CONFIDENCE, _UNKNOWN = 0.9, (np.nan, np.nan, np.nan)
 
 
-def draw_nights(nights: Sequence[np.ndarray], least: float, unstable: Sequence[str] = ()) -> bytes:
-    """Return an SVG of nights as `watch` takes them, with `least` and `unstable` as there.
+def draw_nights(
+    nights: Sequence[np.ndarray], least: float, unstable: Sequence[str] = (), first: int = 1
+) -> bytes:
+    """Return an SVG of nights as `watch` takes them, with the other parameters as there.
 
     A night's difference is that of the puzzles that were answered, with its 90 % interval.
     """
-    numbers = range(1, len(nights) + 1)
+    numbers = range(first, first + len(nights))
     apart = [night[~np.isnan(night).any(axis=1)] @ [-1.0, 1.0] for night in nights]
     ends = [compare_means(each, _CONFIDENCE)[:3] if len(each) else _UNKNOWN for each in apart]
     values, low, high = 100 * np.array(ends).T
-    evidence = [watch(nights[:count], least, unstable[:count]).evidence for count in numbers]
+    counts = range(1, len(nights) + 1)
+    evidence = [watch(nights[:count], least, unstable[:count]).evidence for count in counts]
 
-    def finish_differences(axes: Any) -> None:
-        axes.axhline(-100 * least, linestyle=":", color="gray")
-        set_whole(axes)
+    def line(label: str, value: float) -> Series:
+        return Series(label, [first, numbers[-1]], [value, value], style=DASHED)
 
     def finish_evidence(axes: Any) -> None:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:,g}")
-        axes.axhline(ALARM, linestyle=":", color="gray")
         set_whole(axes)
 
+    differences = Series("new less base, 90 % interval", numbers, values, low, high, style=POINTS)
     panels = [
         Panel(
-            [Series("new less base", numbers, values, low, high, style=POINTS)],
+            [differences, line("dead zone", -100 * least)],
             "night",
             "difference (points)",
-            finish=finish_differences,
+            finish=set_whole,
         ),
-        Panel([Series("evidence", numbers, evidence)], "night", "evidence", finish=finish_evidence),
+        Panel(
+            [Series("evidence of a loss", numbers, evidence), line("alarm", ALARM)],
+            "night",
+            "evidence",
+            finish=finish_evidence,
+        ),
     ]
-    return save_figure(draw(Figure("nights", "", panels, legends="inside")), "svg")
+    return save_figure(draw(Figure("nights", "", panels)), "svg")
