@@ -88,6 +88,10 @@ class Analysis(ABC):
         """Return the adaptive runs in a frame."""
         return []
 
+    def find_length(self, frame: pd.DataFrame) -> tuple[str, Any, str]:
+        """Return a threshold of one model's run: its name, "" for none, its value, and in words."""
+        return "", None, ""
+
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, as the report has it."""
         return label_models(frame)

@@ -6,6 +6,7 @@ from huggingface_hub import parse_eval_result_entries
 from lm_eval_layout import BETA, SMALL, make_samples, write_run
 from source_tree import ROOT
 
+from cogniload_analysis import fit_load_glm
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.report.share import share_results
 from cogniload_analysis.samples.read import read_benchmarks
@@ -31,6 +32,18 @@ def test_the_hub_reads_its_results_back(tmp_path):
         assert entry.value == round(100 * frame["correct"].mean(), 2)
         assert entry.date == "2026-11-21"
         assert f"{len(frame)} puzzles" in entry.notes
+
+
+def test_a_known_threshold_has_a_file_and_a_task_of_its_own(tmp_path):
+    write_run(tmp_path / "run", "org/model", [*make_samples(BETA, 10, 1)])
+    (accuracy, length) = share_results(tmp_path / "run", tmp_path / "out", DATASET, task_id="grid")
+    assert [read_entries(file).task_id for file in (accuracy, length)] == ["grid", "grid_ECL50"]
+    (frame,) = read_benchmarks(tmp_path / "run", ANALYSES).values()
+    ECL50 = fit_load_glm(frame).thresholds().ECL50.value
+    entry = read_entries(length)
+    assert entry.value == float(f"{ECL50:.3g}")
+    assert f"ECL50, a projection at d = 5.2, rho = 50 %: {ECL50:.3g} (" in entry.notes
+    assert entry.notes.count("1400 puzzles") == 1
 
 
 def test_twins_count_for_nothing(tmp_path):

@@ -1,14 +1,17 @@
 """CogniLoad's analysis: its samples, its loads, and its part of the report."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive import design
+from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.adaptive.section import AdaptiveRun, run_row, runs_sections
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.cogniload.first_screen import show_models
+from cogniload_analysis.cogniload.first_screen import choose_threshold, show_models
+from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
 from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
@@ -52,6 +55,16 @@ class _CogniLoadAnalysis(Analysis):
     def find_runs(self, frame: pd.DataFrame) -> Sequence[AdaptiveRun]:
         """Return the adaptive runs in a frame, one of each model that has one."""
         return [*fit_models(frame)[1].values()]
+
+    def find_length(self, frame: pd.DataFrame) -> tuple[str, Any, str]:
+        """Return ECL50 as the report's headline has it, "" where it is not known."""
+        fitted = Fitted(frame)
+        at = choose_threshold(fitted)
+        ends = float(at["least_N"]), float(at["most_N"])
+        ECL50 = fitted.thresholds["ECL50"]
+        said = f"a {at['meaning']} at {at['loads']}: {describe_interval(ECL50, ends)} statements"
+        known = ends[0] <= ECL50.value <= ends[1]
+        return "ECL50" * known, ECL50.value, said
 
     def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
         """Return what the report shows; every model is fitted once, and the sections show it."""

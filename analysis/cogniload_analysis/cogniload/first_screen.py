@@ -80,7 +80,7 @@ def _describe(
 
     `rank` is its row of the `ranking_table`, and `published` how many others have each column.
     """
-    responses, at = fitted.responses, _choose_threshold(fitted)
+    responses, at = fitted.responses, choose_threshold(fitted)
     (solved,) = tb.accuracy_table(responses, confidence=CONFIDENCE).to_dict("records")
     uncut, cost = responses["acc_uncut"], responses.get("cost", pd.Series(math.nan))
     filled = {"acc_uncut": uncut, "acc_least": uncut.fillna(0), "acc_most": uncut.fillna(1)}
@@ -139,7 +139,7 @@ def rank_runs(overview: pd.DataFrame, ranking: pd.DataFrame, perfect: pd.Series)
     return pd.concat(ranks).loc[overview.index].assign(unranked=why)
 
 
-def _choose_threshold(fitted: Fitted) -> dict[str, Any]:
+def choose_threshold(fitted: Fitted) -> dict[str, Any]:
     """Return ECL50 and ECL80, projections if there are, else crossings, their loads and range."""
     glm, capacity = fitted.glm, fitted.capacity
     found, held = {"ECL50": fitted.thresholds["ECL50"]}, glm.means

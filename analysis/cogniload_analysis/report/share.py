@@ -24,8 +24,8 @@ def share_results(
 
     `dataset` is the Hub's repository of the puzzles, "user/name", and `task_id` the task in its
     eval.yaml, by default the run's own name of it. Twins of puzzles count for nothing. The files
-    depend on the results alone. An adaptive run has what it was to find out, such as ECL50, in
-    place of an accuracy: that belongs to the name of its file and of its task. Raises ValueError
+    depend on the results alone. A threshold such as ECL50, where it is known, has a file and a task
+    of its own name; an adaptive run has that alone, and no accuracy. Raises ValueError
     and FileNotFoundError as `read_benchmarks`, ValueError for several models or settings, and for
     an adaptive run that found nothing; FileExistsError where a file would be overwritten, unless
     `force`.
@@ -41,14 +41,26 @@ def share_results(
         if (models := rows["model"].nunique()) != 1:
             raise ValueError(f"{name}: results of one model are shared at a time, got {models}")
         for task, of_task in rows.groupby("task", sort=False, observed=True):
-            described = _describe_runs(analyses_by[name], of_task) or {"": _describe(of_task)}
+            described = _describe_runs(analyses_by[name], of_task)
+            described = described or _describe_grid(analyses_by[name], of_task)
             for of, about in described.items():
-                at = {"id": dataset, "task_id": task_id or f"{task}{of}"}
+                beside = of if "" in described else ""  # an accuracy, whose task it is
+                at = {"id": dataset, "task_id": f"{task_id}{beside}" if task_id else f"{task}{of}"}
                 entry = {"dataset": at, **about, "date": str(of_task["date"].iloc[0])[:10]}
                 text = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)
                 files[f".eval_results/{task}{of}.yaml"] = text.encode()
     write_files(out, files, force=force)
     return [out / name for name in files]
+
+
+def _describe_grid(analysis: Analysis, rows: pd.DataFrame) -> dict[str, dict[str, object]]:
+    """Return the accuracy of a run that no design chose, and its threshold if it is known."""
+    described, (name, value, said) = {"": _describe(rows)}, analysis.find_length(rows)
+    if name:
+        notes = [f"{name}, {said}, a 95 % interval", f"{rows['id'].nunique()} puzzles"]
+        about = {"value": float(f"{value:.3g}"), "notes": _note(rows, notes)}
+        described[f"_{name}"] = about
+    return described
 
 
 def _describe(rows: pd.DataFrame) -> dict[str, object]:
