@@ -4,9 +4,12 @@ python upstream/write.py build/upstream
 """
 
 import argparse
+import json
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -37,6 +40,7 @@ def main() -> None:
     shutil.rmtree(arguments.out, ignore_errors=True)
     tasks = arguments.out / "lm-evaluation-harness/lm_eval/tasks"
     write_lm_eval(tasks, arguments.repository, arguments.dataset)
+    write_gym(arguments.out / "nemo-gym")
     write_register(arguments.out / "inspect_evals/register", arguments.repository)
     environment = arguments.out / "prime-intellect/environments/cogniload_puzzles"
     for path in filter(Path.is_file, (HERE / "prime-intellect").iterdir()):
@@ -62,6 +66,49 @@ def write_lm_eval(tasks: Path, repository: str, dataset: str) -> None:
     about = (source / "README.md").read_text("utf-8").replace("REPOSITORY", repository)
     write(folder / "README.md", about)
     write(tasks / "README.row.md", ROW)
+
+
+def write_gym(root: Path) -> None:
+    """Write the environment and the resources server of NeMo Gym, with cases for its checks."""
+    environment, server = root / "environments/cogniload", root / "resources_servers/cogniload"
+    places = {
+        "manifest.yaml": environment / "manifest.yaml", "config.yaml": environment / "config.yaml",
+        "prepare.py": environment / "prepare.py", "README.md": environment / "README.md",
+        "app.py": server / "app.py", "server.yaml": server / "configs/cogniload.yaml",
+        "test_app.py": server / "tests/test_app.py",
+    }  # fmt: skip
+    for name, place in places.items():
+        write(place, (HERE / "nemo-gym" / name).read_text("utf-8").replace("0.0.0", __version__))
+    for folder in (environment, server, server / "tests"):
+        write(folder / "__init__.py", "# SPDX-License-Identifier: Apache-2.0\n")
+    write(server / "README.md", (environment / "README.md").read_text("utf-8"))
+    write(server / "requirements.txt", f"nemo-gym[dev]\ncogniload>={__version__}\n")
+    prepare = runpy.run_path(str(environment / "prepare.py"))["prepare"]
+    (environment / "data").mkdir()
+    rows = prepare(environment / "data/example.jsonl", d=[1, 3, 5], N=20, rho=50, num_puzzles=2)
+    first = json.loads(rows.read_text("utf-8").splitlines()[0])
+    row = first["row"]
+    other = next(value for value in row["options"] if value != row["answer"])
+    cases = [
+        {"name": kind, "kind": kind, "request": first | {"response": _response(row, value)}}
+        | {"expected_reward": float(value == row["answer"])}
+        for kind, value in (
+            ("full_reward", row["answer"]), ("zero_reward", other), ("determinism", row["answer"])
+        )
+    ]  # fmt: skip
+    missing = {"name": "no response", "kind": "malformed", "request": first}
+    cases.append(missing | {"expected_error": "response"})
+    lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases)
+    write(server / "tests/verifier_cases.jsonl", lines)
+
+
+def _response(row: dict[str, Any], value: str) -> dict[str, Any]:
+    """Return a response of OpenAI's Responses API that answers a puzzle with a value."""
+    text = {"type": "output_text", "text": f"{row['poi']} ends with {value}.", "annotations": []}
+    about = {"id": "message", "type": "message", "role": "assistant", "status": "completed"}
+    held = {"id": "response", "created_at": 0, "model": "fixture", "object": "response"}
+    tools = {"parallel_tool_calls": False, "tool_choice": "none", "tools": []}
+    return held | {"output": [about | {"content": [text]}]} | tools
 
 
 def write_register(folder: Path, repository: str) -> None:

@@ -20,6 +20,7 @@ from source_tree import ROOT
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.hub import push
+from cogniload_gen.rewards import answer_score
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,20 @@ def test_its_scorer_needs_python_3_10_alone(homes):
     tree = ast.parse(source, feature_version=(3, 10))
     imported = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert [name.name for node in imported for name in node.names] == ["re"]
+
+
+def test_gyms_cases_have_the_rewards_of_our_scorer(homes):
+    server = homes / "nemo-gym/resources_servers/cogniload"
+    lines = (server / "tests/verifier_cases.jsonl").read_text("utf-8").splitlines()
+    *cases, malformed = map(json.loads, lines)
+    assert [case["kind"] for case in cases] == ["full_reward", "zero_reward", "determinism"]
+    for case in cases:
+        (message,) = case["request"]["response"]["output"]
+        said = message["content"][0]["text"]
+        assert answer_score(said, case["request"]["row"]) == case["expected_reward"]
+    assert "response" not in malformed["request"]
+    for file in (homes / "nemo-gym").rglob("*.py"):
+        assert file.read_text("utf-8").startswith("# SPDX-License-Identifier: Apache-2.0"), file
 
 
 PIECES = [
