@@ -7,8 +7,10 @@ VLLM := .venv-vllm
 RUN_VLLM := $(VLLM)/bin/python
 VERIFIERS := .venv-verifiers
 RUN_VERIFIERS := $(VERIFIERS)/bin/python
+OPENENV := .venv-openenv
+RUN_OPENENV := $(OPENENV)/bin/python
 
-.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-clusters test-training test-extras test-versions \
+.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-openenv test-clusters test-training test-extras test-versions \
 	test-oldest test-newest demo benchmark mutants \
 	lint docs release upstream test-upstream fuzz clean
 
@@ -61,6 +63,9 @@ OF_VERSIONS := $(addprefix tests/,ground dataset/test_cogniload.py dataset/test_
 test-versions: test-oldest test-newest
 test-oldest test-newest: test-%: .venv-%/.ready
 	.venv-$*/bin/python -m pytest -m "not slow" $(OF_VERSIONS)
+
+test-openenv: $(OPENENV)/.ready
+	$(RUN_OPENENV) -m pytest tests/with_openenv
 
 # The recipes for Ray and datatrove, with these on this machine.
 test-clusters: $(VENV)/.ready
@@ -141,6 +146,12 @@ $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 prime==0.18.0 pytest hypothesis
 	touch $@
 
+# OpenEnv asks for an older mcp than verifiers 0.4.
+$(OPENENV)/.ready: setup.cfg pyproject.toml
+	$(call fresh,$(OPENENV))
+	$(UV) $(RUN_OPENENV) --editable . openenv==0.10.0 'verifiers>=0.1.14,<0.4' pytest hypothesis
+	touch $@
+
 .venv-oldest/.ready: resolution := lowest-direct
 .venv-newest/.ready: resolution := highest
 .venv-oldest/.ready .venv-newest/.ready: setup.cfg pyproject.toml
@@ -150,4 +161,4 @@ $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VLLM) $(VERIFIERS) .venv-oldest .venv-newest demo build dist *.egg-info
+	rm -rf $(VENV) $(VLLM) $(VERIFIERS) $(OPENENV) .venv-oldest .venv-newest demo build dist *.egg-info
