@@ -45,6 +45,9 @@ def main() -> None:
     environment = arguments.out / "prime-intellect/environments/cogniload_puzzles"
     for path in filter(Path.is_file, (HERE / "prime-intellect").iterdir()):
         write(environment / path.name, path.read_text("utf-8").replace("0.0.0", __version__))
+    request = (HERE / "huggingface.js/pull-request.md").read_text("utf-8")
+    request = request.replace("REPOSITORY", arguments.repository)
+    write(arguments.out / "huggingface.js/pull-request.md", request)
     for path in (HERE / "openenv").iterdir():
         text = path.read_text("utf-8").replace("0.0.0", __version__)
         write(arguments.out / "openenv" / path.name, text)

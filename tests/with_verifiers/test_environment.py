@@ -11,14 +11,11 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
+import loopback
 import pytest
 import verifiers.v1 as vf
 from completion_server import respond, serving
-from prime_cli.utils.environment_runtime import (
-    VERIFIERS_V1,
-    classify_runtime_from_metadata,
-    find_verifiers_requirement,
-)
+from packaging.requirements import Requirement
 from replayed import PARAMETERS, replays
 from source_tree import ROOT
 from tracker import track
@@ -78,14 +75,42 @@ def test_the_environment_is_the_one_that_it_is_written_for():
     assert harness_class("verifiers_tasks") is verifiers_tasks.PuzzleHarness
 
 
-def test_the_hub_takes_the_package_for_what_it_is(tmp_path):
-    """Prime's own reading of a package's requirements, and the rules of verifiers' guide."""
+class Hub(loopback.Handler):
+    """Prime's hub, as far as it names an environment; it takes no wheel."""
+
+    def do_POST(self):
+        self.read()
+        names = {"id": "1", "created": True, "owner": {"name": "me", "type": "user"}}
+        resolved = self.path.endswith("/environmentshub/resolve")
+        content = json.dumps({"data": names} if resolved else {}).encode()
+        self.send(200 if resolved else 500, content, {"Content-Type": "application/json"})
+
+    do_GET = do_POST
+
+
+def test_primes_command_takes_the_package_for_one_of_verifiers_1(tmp_path):
+    """And the task set keeps the rules of verifiers' guide."""
     subprocess.run([sys.executable, "upstream/write.py", tmp_path / "out"], cwd=ROOT, check=True)
-    environment = tmp_path / "out/prime-intellect/environments/cogniload_puzzles"
-    about = tomllib.loads((environment / "pyproject.toml").read_text("utf-8"))["project"]
-    assert classify_runtime_from_metadata(about["dependencies"]) == VERIFIERS_V1
-    needed = find_verifiers_requirement(about["dependencies"])
-    assert needed.specifier.contains(version("verifiers"))
+    folder = tmp_path / "out/prime-intellect/environments/cogniload_puzzles"
+    with loopback.running(loopback.Server(Hub)) as hub:
+        url = f"http://127.0.0.1:{hub.server_port}"
+        about = {"PRIME_API_BASE_URL": url, "PRIME_API_KEY": "none", "HOME": str(tmp_path)}
+        command = (
+            Path(sys.executable).with_name("prime"),
+            "env",
+            "push",
+            "--path",
+            folder,
+            "--plain",
+        )
+        given = {"env": os.environ | about, "capture_output": True, "text": True}
+        said = subprocess.run([*map(str, command)], check=False, **given).stdout
+    assert "Publishing as verifiers v1 (from the verifiers requirement)" in said, said
+    needed = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"][
+        "dependencies"
+    ]
+    (ours,) = (Requirement(each) for each in needed if each.startswith("verifiers"))
+    assert ours.specifier.contains(version("verifiers"))
     assert "__init__" not in vars(verifiers_tasks.PuzzleTaskset)
     assert verifiers_tasks.PuzzleTaskset.INFINITE
 
