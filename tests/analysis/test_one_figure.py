@@ -67,10 +67,13 @@ def test_a_run_of_fixed_puzzles_has_one_figure_everywhere(undrawn, tmp_path):
         read_row(page, name, "one") for name in ("overview", "endings", "glm", "thresholds")
     )
     threshold = table.query("threshold == 'ECL50' and meaning == 'projection'").iloc[0]
-    write_verdict(tmp_path / "gate.json", None, gate_results(one, two, 2))
+    (judged,) = gate_results(one, [two], 2).values()
+    write_verdict(tmp_path / "gate.json", None, judged.verdict)
     gate = json.loads((tmp_path / "gate.json").read_text())
-    (shared,) = share_results(one, tmp_path, "me/puzzles")
-    (entry,) = yaml.safe_load(shared.read_text())
+    (entry, length) = (
+        yaml.safe_load(file.read_text())[0] for file in share_results(one, tmp_path, "me/puzzles")
+    )
+    assert length["value"] == float(f"{screen['ECL50']:.3g}")
     share = entry["value"] / 100
     assert share == pytest.approx(screen["accuracy"], abs=0.00005)  # it is rounded
     compared, mine = compare_runs(frame).overall.iloc[0], frame[frame["model"] == "one"]
