@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import nan
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,21 +43,8 @@ BATCH = 50
 # The predicted pass rates of the puzzles: a loss shows in the fewest there (studies/gate.py).
 _PASS_RATES = 0.5, 0.7
 
-Said = tuple[float, str | None]
-"""The share of its attempts at a puzzle that a model solves, NaN without all; the first text."""
 
-
-# --- whoever answers ------------------------------------------------------------------------------
-
-
-class Side(Protocol):
-    """A model whose answers are wanted: one that is asked, or one that is recorded."""
-
-    def answer(self, start: int, ids: Sequence[str]) -> list[Said]:
-        """Return what was said of puzzles, of which `start` are before them."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return the model, what its answers took, and by whom it was served."""
+# --- who answers ----------------------------------------------------------------------------------
 
 
 class Asked:
@@ -97,8 +84,12 @@ class Asked:
     def __exit__(self, *error: object) -> None:
         self.asking.__exit__(*error)
 
-    def answer(self, start: int, ids: Sequence[str]) -> list[Said]:
-        """Return what the model says of puzzles; CapReached where a cap ends it."""
+    def answer(self, start: int, ids: Sequence[str]) -> list[tuple[float, str | None]]:
+        """Return what share of its attempts at each puzzle is right, and the first text.
+
+        The share is NaN without all of them. `start` puzzles are before these. CapReached where a
+        cap ends it.
+        """
         keys = [[Key(TASK, id, 0, attempt) for attempt in range(self.attempts)] for id in ids]
         answers = self.asking.answers
         if not all(key in answers for of_puzzle in keys for key in of_puzzle):
@@ -242,7 +233,9 @@ def _say_tries(folder: Path, run: Run) -> str:
     return said if tried > 1 else ""
 
 
-def _judge(sides: Mapping[str, Side], ids: Sequence[str], margin: float, *doubts: str) -> Judged:
+def _judge(
+    sides: Mapping[str, Asked | Pool], ids: Sequence[str], margin: float, *doubts: str
+) -> Judged:
     """Have both sides answer, batch after batch, until there is a verdict."""
     began, rows, cap = time.monotonic(), [], ""
     asked = [side.asking for side in sides.values() if isinstance(side, Asked)]
