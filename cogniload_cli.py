@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lm_eval_tasks.cogniload.pool import Pool
 
 Words = Sequence[str]
-_Asked = TypeVar("_Asked")
+_Result = TypeVar("_Result")
 
 EXTRAS = {
     "lm_eval": "eval", "transformers": "eval", "torch": "eval", "vllm": "vllm",
@@ -711,19 +711,17 @@ def gate(parser: Parser, words: Words) -> int:
 
 def _check_gate(base: str, new: Words, others: Words, given: Mapping[str, Any]) -> None:
     """Raise ValueError for what a form of `gate` does not take."""
-    form, never = "a gate", []
+    form, never, left = "", [], list[str]()
     if given["record"]:
-        form, never = "--record FILE", ["margin", "json", "junit", "lower", "recorded", "anew"]
+        form, left = "--record FILE", [*new]
+        never = ["margin", "json", "junit", "lower", "recorded", "base_config", "anew"]
     elif given["recorded"]:
-        form, never = "--recorded FILE", ["attempts"]
+        form, left = "--recorded FILE", [*new]
+        never = ["base_config", "attempts"]
     elif new:
-        form, never = (
-            "a gate that only reads two runs",
-            ["out", "budget", "seed", "anew", "attempts"],
-        )
-    never += ["base_config"] if form != "a gate" else []
-    wrong = [f"--{name.replace('_', '-')}" for name in never if given[name] is not None]
-    wrong += [*new] if given["record"] or given["recorded"] else others if new else []
+        form, left = "a gate that only reads runs", [*others]
+        never = ["out", "budget", "seed", "base_config", "anew", "attempts"]
+    wrong = [f"--{name.replace('_', '-')}" for name in never if given[name] is not None] + left
     if wrong:
         raise ValueError(f"{form} takes no {wrong[0]}")
     if base.endswith(".parquet") and not given["recorded"]:
@@ -749,7 +747,7 @@ def _add_gate_options(parser: Parser) -> None:
     parser.option("record", "FILE", text, type=Path)
     text = f"BASE is such a file{_ON_HUB}: ask the new model alone"
     parser.flag("recorded", text, default=None)
-    text = "for answers; the same command continues (gate)"
+    text = "for answers; the same command continues (gate; FILE without its suffix to record)"
     parser.option("out", "DIR", text, type=Path)
     text = "the most puzzles (3000, all of a recorded file, or 2000 to record)"
     parser.option("budget", "COUNT", text, type=int)
@@ -847,8 +845,9 @@ def watch(parser: Parser, words: Words) -> int:
         )
         if nights is None:
             return CAPPED
-    write_verdict(*files, nights.verdict)
-    return _say_verdict(nights.verdict)
+    found = nights.verdict
+    write_verdict(*files, found)
+    return _say_verdict(found)
 
 
 def _read_watched(others: list[str], place: str, pool: "Pool") -> "Evaluation":
@@ -868,14 +867,14 @@ def _add_verdict_files(parser: Parser) -> None:
 
 
 def _say_verdict(found: "Verdict") -> int:
-    """Print a verdict, in which a server's own words may be; return its exit code."""
+    """Print a verdict, which may hold a server's own words; return its exit code."""
     from cogniload_gen.files import show_controls
 
     print(show_controls("\n".join(found.lines)))
     return found.exit_code
 
 
-def _unless_capped(name: str, ask: "Callable[[], _Asked]") -> "_Asked | None":
+def _unless_capped(name: str, ask: "Callable[[], _Result]") -> "_Result | None":
     """Return what `ask` does; None, and say so, where a cap ended it."""
     from lm_eval_tasks.spending_caps import CapReached
 

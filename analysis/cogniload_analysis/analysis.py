@@ -88,9 +88,9 @@ class Analysis(ABC):
         """Return the adaptive runs in a frame."""
         return []
 
-    def find_length(self, frame: pd.DataFrame) -> tuple[str, Any, str]:
-        """Return a threshold of one model's run: its name, "" for none, its value, and in words."""
-        return "", None, ""
+    def find_threshold(self, frame: pd.DataFrame) -> tuple[str, float, str] | None:
+        """Return a known threshold of one model's run: its name, its value, and what it is."""
+        return None
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, as the report has it."""

@@ -1,8 +1,8 @@
-"""A pool: puzzles with what a base answered, in one file, so that the base is asked no more.
+"""A pool: puzzles with what a base answered, in one file.
 
 A Parquet file, here or on the Hub, with a row for each puzzle: the share of `attempts` that the
 base `solved`, none where an answer is missing, and its first `response`. The file's metadata says
-what made it. Anyone measures a model against a base by it that he can't run.
+what made it. By it, anyone measures a model against a base that he can't run.
 """
 
 import json
@@ -56,12 +56,8 @@ class Pool:
         solved, responses = zip(*said, strict=True)
         shares = pa.array(solved, pa.float64(), from_pandas=True)
         table = puzzles.append_column("solved", shares)
-        return cls(
-            table.append_column("response", pa.array(responses, pa.string())),
-            attempts,
-            run,
-            served_by,
-        )
+        table = table.append_column("response", pa.array(responses, pa.string()))
+        return cls(table, attempts, run, served_by)
 
     @classmethod
     def read(cls, place: str | Path) -> "Pool":
@@ -80,15 +76,15 @@ class Pool:
             sound = attempts and len(solved) and solved.min() >= 0 and solved.max() <= 1
             ids = table["id"].to_pylist()
             if not (sound and len({*ids}) == len(ids) and isinstance(told["served_by"], dict)):
-                raise ValueError("its shares, ids or attempts are none")
+                raise ValueError("its shares, ids or attempts are not sound")
             _ = table["puzzle"], table["answer"], table["response"]
         return cls(table, int(attempts or 1), run, told["served_by"])
 
-    def write(self, file: Path, *, force: bool = False) -> None:
-        """Write the pool to a .parquet file; FileExistsError if it is there, without `force`."""
+    def write(self, file: Path) -> None:
+        """Write the pool to a new .parquet file."""
         about = {"run": asdict(self.run), "attempts": self.attempts, "served_by": self.served_by}
         schema = self.table.schema.with_metadata({_ABOUT: json.dumps(about)})
-        with table_writer(file, schema, force=force) as write:
+        with table_writer(file, schema) as write:
             write(self.table.cast(schema))
 
     @property
@@ -131,15 +127,14 @@ class Pool:
         return replace(self, table=self.table.filter(pa.array(~np.isnan(self.solved))))
 
     def draw(self, seed: int | Sequence[int], count: int) -> "Pool":
-        """Return so many of its puzzles, in an order that a seed draws."""
+        """Return `count` of its puzzles, in an order that a seed draws."""
         order = np.random.default_rng(seed).permutation(len(self.table))
         return replace(self, table=self.table.take(order[:count]))
 
     def answer(self, start: int, ids: Sequence[str]) -> list[tuple[float, str | None]]:
-        """Return the recorded share and response of puzzles, of which `start` are before them."""
-        rows = slice(start, start + len(ids))
-        responses = self.table["response"].to_pylist()[rows]
-        return [*zip(self.solved[rows].tolist(), responses, strict=True)]
+        """Return the recorded share and response of puzzles; `start` puzzles are before them."""
+        responses = self.table["response"].slice(start, len(ids)).to_pylist()
+        return [*zip(self.solved[start : start + len(ids)].tolist(), responses, strict=True)]
 
     def describe(self) -> dict[str, Any]:
         """Return the base, its address, who served it, and when it was recorded."""

@@ -2,7 +2,7 @@
 
 Which puzzles these are depends on the run and a seed alone, and each look comes after a fixed
 number of them. So a command that is started again finds the same verdict, and a larger budget goes
-on. The base may also answer alone, into a pool, and take no part any more.
+on. The base may also be a pool: answers that were recorded before.
 """
 
 import time
@@ -47,7 +47,7 @@ _PASS_RATES = 0.5, 0.7
 # --- who answers ----------------------------------------------------------------------------------
 
 
-class Asked:
+class LiveModel:
     """A model that is asked puzzles of a file, `attempts` times each; what is answered stays.
 
     A context manager, as `Asking`. With `anew`, the answers that are there are put aside;
@@ -78,7 +78,7 @@ class Asked:
             self.asking.model.run_seed = [self.asking.run.seed, night]
         check_arguments(self.asking.config)
 
-    def __enter__(self) -> "Asked":
+    def __enter__(self) -> "LiveModel":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -124,7 +124,7 @@ def _refuse_another_server(folder: Path, model: Evaluation) -> None:
     if there != now:
         raise ValueError(
             f"{folder} has answers from {there or 'no base_url'}, and would have more from "
-            f"{now or 'no base_url'}: name another --out, or ask the new model --anew"
+            f"{now or 'no base_url'}: delete it, or name another --out"
         )
 
 
@@ -163,7 +163,7 @@ def run_gate(
     with each_warning_once(), ExitStack() as stack:
         base, new = (
             stack.enter_context(
-                Asked(models[side], folder / side, folder / PUZZLES, window, times, anew=again)
+                LiveModel(models[side], folder / side, folder / PUZZLES, window, times, anew=again)
             )
             for side, times, again in zip(SIDES, (attempts, 1), (False, anew), strict=True)
         )
@@ -193,7 +193,7 @@ def run_recorded_gate(
     ids = write_puzzles(drawn.puzzles, folder)
     with (
         each_warning_once(),
-        Asked(new, folder / "new", folder / PUZZLES, pool.context_budget, anew=anew) as asked,
+        LiveModel(new, folder / "new", folder / PUZZLES, pool.context_budget, anew=anew) as asked,
     ):
         asked.asking.show("difference", 0, len(ids))
         run = asked.asking.run
@@ -212,7 +212,7 @@ def record_pool(
     ids = write_puzzles(puzzles, out)
     with (
         each_warning_once(),
-        Asked(base, out / "base", out / PUZZLES, window, attempts) as asked,
+        LiveModel(base, out / "base", out / PUZZLES, window, attempts) as asked,
     ):
         asked.asking.show("recorded", 0, attempts * len(ids))
         said = asked.answer(0, ids)
@@ -234,11 +234,11 @@ def _say_tries(folder: Path, run: Run) -> str:
 
 
 def _judge(
-    sides: Mapping[str, Asked | Pool], ids: Sequence[str], margin: float, *doubts: str
+    sides: Mapping[str, LiveModel | Pool], ids: Sequence[str], margin: float, *doubts: str
 ) -> Judged:
     """Have both sides answer, batch after batch, until there is a verdict."""
     began, rows, cap = time.monotonic(), [], ""
-    asked = [side.asking for side in sides.values() if isinstance(side, Asked)]
+    asked = [side.asking for side in sides.values() if isinstance(side, LiveModel)]
     try:
         for start in range(0, len(ids), BATCH):
             batch = ids[start : start + BATCH]
@@ -247,7 +247,7 @@ def _judge(
                 rows.append([id, *(share for share, _ in both), *(text for _, text in both)])
             found = gate([row[1:3] for row in rows], margin, batch=BATCH)
             done = sum(
-                len(rows) * side.attempts for side in sides.values() if isinstance(side, Asked)
+                len(rows) * side.attempts for side in sides.values() if isinstance(side, LiveModel)
             )
             for each in asked:
                 each.show(found.lines[1].partition(" (")[0], done, 0)

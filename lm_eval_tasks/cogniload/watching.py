@@ -26,7 +26,13 @@ from cogniload_analysis.report.nights import draw_nights
 from cogniload_gen.checks import check_integer
 from cogniload_gen.files import naming, whole_file
 from lm_eval_tasks.cogniload.pool import Pool
-from lm_eval_tasks.cogniload.running_gate import BATCH, PUZZLES, Asked, say_served, write_puzzles
+from lm_eval_tasks.cogniload.running_gate import (
+    BATCH,
+    PUZZLES,
+    LiveModel,
+    say_served,
+    write_puzzles,
+)
 from lm_eval_tasks.evaluation import Evaluation
 from lm_eval_tasks.status import each_warning_once
 
@@ -83,7 +89,7 @@ class Nights:
         with whole_file(out / _STATE, force=True) as part:
             part.write_text(json.dumps(asdict(self), ensure_ascii=False) + "\n", "utf-8")
         if self.own:
-            drawn = draw_nights(self.pairs, self.dead_zone, self.unstable, self.since + 1)
+            drawn = draw_nights(self.pairs, self.found)
             with whole_file(out / _PICTURE, force=True) as part:
                 part.write_bytes(drawn)
 
@@ -105,25 +111,22 @@ class Nights:
         ]
 
     @property
-    def unstable(self) -> list[str]:
-        """Why a night of this watch tells nothing, "" of the others."""
-        return [night["unstable"] for night in self.own]
-
-    @property
     def found(self) -> Watch:
         """What the nights of this watch say."""
-        found = watch(self.pairs, self.dead_zone, self.unstable, self.since + 1)
+        unstable = [night["unstable"] for night in self.own]
+        found = watch(self.pairs, self.dead_zone, unstable, self.since + 1)
         return replace(found, notes=(*found.notes, *self._doubts()))
 
     @property
     def verdict(self) -> Verdict:
         """What is printed and written: of each night the shares of what was answered."""
         found, listed = self.found, []
-        for night, pairs in zip(self.own, self.pairs, strict=True):
+        for night, pairs, evidence in zip(self.own, self.pairs, found.by_night, strict=True):
             known = pairs[~np.isnan(pairs).any(axis=1)]
-            shares = dict(zip(SIDES, known.mean(axis=0).tolist(), strict=True))
-            about = {"puzzles": len(pairs), "missing": len(pairs) - len(known)} | shares
-            listed.append({name: it for name, it in night.items() if name != "answers"} | about)
+            about = {"puzzles": len(pairs), "missing": len(pairs) - len(known)}
+            about |= dict(zip(SIDES, known.mean(axis=0).tolist(), strict=True))
+            kept = {name: it for name, it in night.items() if name != "answers"}
+            listed.append(kept | about | {"evidence": evidence})
         held = asdict(found) | {"exit_code": found.exit_code, "by_night": listed}
         return Verdict(found.exit_code, NO_ALARM, found.lines, held)
 
@@ -131,11 +134,13 @@ class Nights:
         """Return what else was there in the last night than in the one before."""
         notes = [say_served(self.own[-1] | {"side": "the last night"}), self.own[-1]["unlike"]]
         for name in ("model", "base_url", "served_by"):
-            said = [" and ".join(sorted(it)) if isinstance(it := night[name], dict) else it
-                    for night in self.own[-2:]]  # fmt: skip
-            if len({*map(str, said)}) > 1:
+            *before, now = (
+                " and ".join(sorted(it)) if isinstance(it := night[name], dict) else str(it)
+                for night in self.own[-2:]
+            )
+            if before not in ([], [now]):
                 notes.append(
-                    f"{name} is {said[1] or 'unknown'}, the night before {said[0] or 'unknown'}"
+                    f"{name} is {now or 'unknown'}, the night before {before[0] or 'unknown'}"
                 )
         return [*filter(None, notes)]
 
@@ -171,7 +176,7 @@ def watch_pool(
     ids = write_puzzles(drawn.puzzles, folder)
     with (
         each_warning_once(),
-        Asked(model, folder, folder / PUZZLES, pool.context_budget, night=night) as asked,
+        LiveModel(model, folder, folder / PUZZLES, pool.context_budget, night=night) as asked,
     ):
         asked.asking.show(f"night {night}", 0, len(ids))
         new = [share for share, _ in asked.answer(0, ids)]

@@ -191,6 +191,6 @@ def test_the_command_ends_with_the_verdict_on_two_runs(tmp_path, capsys):
     assert main(["gate", base, worse, lower, "--margin=2", "--lower=pass"]) == 0
     for option in ("--seed=1", "--budget=9", "--out=x", "--base-config=x"):
         said = refusal(capsys, "gate", base, worse, "--margin=2", option)
-        assert f"a gate that only reads two runs takes no {option.partition('=')[0]}" in said
+        assert f"a gate that only reads runs takes no {option.partition('=')[0]}" in said
     write(tmp_path / "few", "two", good)
     assert "takes two runs of a benchmark" in refusal(capsys, "gate", base, few, "--margin=2")

@@ -169,6 +169,7 @@ def test_a_gate_on_a_pool_asks_the_new_model_alone(words, server):
     code, out, _ = command(*said, "--seed=1")
     assert "doubts      2 seeds were tried on this model" in out
     assert all(abs(flip["base"] - flip["new"]) > 0.5 for flip in found["flips"])
+    assert len(found["flips"]) == found["only_base"] + found["only_new"]
     end = words("gate", "--recorded", "pool.parquet", "--margin=1", "--out=all")
     assert command(*end)[0] == 3  # the pool has no more
     same = [request["messages"][0]["content"] for request in server.requests

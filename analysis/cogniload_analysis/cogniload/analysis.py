@@ -1,7 +1,6 @@
 """CogniLoad's analysis: its samples, its loads, and its part of the report."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
@@ -11,7 +10,6 @@ from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.adaptive.section import AdaptiveRun, run_row, runs_sections
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload.first_screen import choose_threshold, show_models
-from cogniload_analysis.cogniload.fitted import Fitted
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
 from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
@@ -56,15 +54,15 @@ class _CogniLoadAnalysis(Analysis):
         """Return the adaptive runs in a frame, one of each model that has one."""
         return [*fit_models(frame)[1].values()]
 
-    def find_length(self, frame: pd.DataFrame) -> tuple[str, Any, str]:
-        """Return ECL50 as the report's headline has it, "" where it is not known."""
-        fitted = Fitted(frame)
-        at = choose_threshold(fitted)
-        ends = float(at["least_N"]), float(at["most_N"])
-        ECL50 = fitted.thresholds["ECL50"]
-        said = f"a {at['meaning']} at {at['loads']}: {describe_interval(ECL50, ends)} statements"
-        known = ends[0] <= ECL50.value <= ends[1]
-        return "ECL50" * known, ECL50.value, said
+    def find_threshold(self, frame: pd.DataFrame) -> tuple[str, float, str] | None:
+        """Return ECL50 as the report's headline has it; None where it is not known."""
+        (fitted,) = fit_models(frame)[0].values()
+        at, ECL50 = choose_threshold(fitted), fitted.thresholds["ECL50"]
+        least, most = float(at["least_N"]), float(at["most_N"])
+        if not least <= ECL50.value <= most:
+            return None
+        said = describe_interval(ECL50, (least, most))
+        return "ECL50", ECL50.value, f"a {at['meaning']} at {at['loads']}: {said} statements"
 
     def report(self, frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
         """Return what the report shows; every model is fitted once, and the sections show it."""

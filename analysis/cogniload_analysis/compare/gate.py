@@ -33,6 +33,9 @@ CAPPED = 4
 # nothing was lost.
 ERROR = 0.05
 
+FLIP = 0.5
+"""Shares of several attempts at a puzzle that differ by no more are luck."""
+
 # The bets suit shares of flips from the first one down; each is at most so much of the capital.
 _MOST_FLIPS, _LARGEST_BET = 0.5, 0.9
 
@@ -56,7 +59,8 @@ class Gate:
         low, high: The ends of an interval of the true difference, `new` less `base`, whatever the
             missing answers are. It has a confidence of 90 %, 95 % on each side, at all looks
             together or at the only one.
-        only_base, only_new: How many puzzles one solves more often than the other.
+        only_base, only_new: How many flips there are: puzzles that one solves and the other not, or
+            whose shares differ by more than FLIP.
         needed: About how many further puzzles would decide, if they come out as these did; 0 after
             a verdict, and where no number does.
         notes: What makes the verdict doubtful, a sentence each.
@@ -127,7 +131,7 @@ class Gate:
             f"verdict     {said}",
             f"difference  {apart:+.1f} points, {ends} ({sure} % interval, {looks})",
             f"solved      base {self.base:.1%}, new {self.new:.1%} of {self.puzzles:,} puzzles",
-            f"flips       {self.only_base:,} solved more often by base, {self.only_new:,} by new",
+            f"flips       {self.only_base:,} solved by base alone, {self.only_new:,} by new alone",
             f"doubts      {'; '.join(self.notes) or 'none'}",
         ]
 
@@ -184,7 +188,7 @@ def gate(
     )
     needed = max(needed, batch) if needed else 0
     base, new = (float(share) for share in both.mean(axis=0))
-    lost, won = int((apart < 0).sum()), int((apart > 0).sum())
+    lost, won = int((apart < -FLIP).sum()), int((apart > FLIP).sum())
     needed = needed if verdict in (_UNDECIDED, LOWER) else 0
     unknown, notes = missing.sum(axis=0), []
     if unknown.any():

@@ -26,7 +26,8 @@ ALARM = 1000
 # How rarely the base is better than its pool by more than the dead zone, which has this least size.
 _BEYOND, _LEAST = 0.025, 0.003
 
-_GREAT = 10**6  # evidence that nobody tells from more
+GREAT = 10**6
+"""Evidence that nobody tells from more."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,13 @@ class Watch:
         verdict: "no alarm"; "worse"; "undecided" where it rests on what is missing, or where the
             last night tells nothing.
         nights: How many there were, up to the alarm.
-        evidence: The sum of the capitals after the last one; ALARM is an alarm.
+        evidence: The sum of the capitals after the last one, at most GREAT; ALARM is an alarm.
         began: Of an alarm, the night since which the evidence is the greatest; else the first one.
         base, new: The shares that both solve since then, from 0 to 1, of answered puzzles.
         dead_zone: The loss from which on one counts, in percentage points.
         notes: What makes the verdict doubtful, a sentence each.
         first: The number of the first night, with which `began` counts.
+        by_night: The evidence after each night, up to the alarm.
     """
 
     verdict: str
@@ -52,8 +54,9 @@ class Watch:
     base: float
     new: float
     dead_zone: float
-    notes: tuple[str, ...] = ()
-    first: int = 1
+    notes: tuple[str, ...]
+    first: int
+    by_night: list[float]
 
     @property
     def is_over(self) -> bool:
@@ -69,7 +72,7 @@ class Watch:
     def lines(self) -> list[str]:
         """The verdict in four lines."""
         nights = f"{self.nights} night{'s' * (self.nights > 1)}"
-        evidence = f"{self.evidence:,.0f}" if self.evidence < _GREAT else f"above {_GREAT:,}"
+        evidence = f"{self.evidence:,.0f}" if self.evidence < GREAT else f"{GREAT:,} or more"
         since, last = f"since night {self.began}", self.first + self.nights - 1
         ended = f"worse, about {since} of {last}: it is over, and --anew begins another watch"
         said = {NO_ALARM: f"no alarm in {nights}", _WORSE: ended}
@@ -116,10 +119,7 @@ def watch(
     if not (len(given) and given.min() >= 0 and given.max() <= 1):
         raise ValueError("a watch takes nights of puzzles, with shares from 0 to 1 of the base")
     why = [*unstable, *[""] * (len(asked) - len(unstable))]
-    at_best, at_worst = (
-        np.array([_bet(night, filled, least, text) for night, text in zip(asked, why, strict=True)])
-        for filled in (1.0, 0.0)
-    )
+    at_best, at_worst = (_bet(asked, filled, least, why) for filled in (1.0, 0.0))
     sums = _sums(at_best)
     alarms = np.flatnonzero(sums >= np.log(ALARM))
     last = int(alarms[0]) if len(alarms) else len(asked) - 1
@@ -138,16 +138,21 @@ def watch(
     if verdict == NO_ALARM and why[-1]:
         verdict = _UNDECIDED
         notes.append(f"the last night doesn't count, as {why[-1]}")
-    evidence = float(np.exp(min(sums[last], 700.0)))  # of which there is a number
-    about = evidence, first + began, float(base), float(new), 100 * least
-    return Watch(verdict, last + 1, *about, (*notes,), first)
+    by_night = np.exp(np.minimum(sums[: last + 1], np.log(GREAT))).tolist()
+    about = by_night[-1], first + began, float(base), float(new), 100 * least
+    return Watch(verdict, last + 1, *about, (*notes,), first, by_night)
 
 
-def _bet(night: np.ndarray, filled: float, least: float, unstable: str) -> np.ndarray:
-    """Return the log capitals of a night's bets that more than `least` was lost."""
-    new = np.where(np.isnan(night[:, 1]), filled, night[:, 1])
-    losses, counts = np.unique((night[:, 0] - new).round(9), return_counts=True)
-    return log_capitals(losses, counts * (not unstable), least, least)
+def _bet(
+    nights: Sequence[np.ndarray], filled: float, least: float, unstable: Sequence[str]
+) -> np.ndarray:
+    """Return the log capitals of each night's bets that more than `least` was lost."""
+    capitals = []
+    for night, why in zip(nights, unstable, strict=True):
+        losses = night[:, 0] - np.where(np.isnan(night[:, 1]), filled, night[:, 1])
+        values, counts = np.unique(losses.round(9), return_counts=True)
+        capitals.append(log_capitals(values, counts * (not why), least, least))
+    return np.array(capitals)
 
 
 def _sums(capitals: np.ndarray, most: float = np.inf) -> np.ndarray:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from cogniload_analysis import analyses
 from cogniload_analysis.compare.differences import name_puzzles
-from cogniload_analysis.compare.gate import NO_WORSE, Gate, gate
+from cogniload_analysis.compare.gate import FLIP, NO_WORSE, Gate, gate
 from cogniload_analysis.compare.why import drop_twins
 from cogniload_analysis.samples.read import OnePath, read_benchmarks
 from cogniload_gen.files import show_controls, whole_file
@@ -24,10 +24,10 @@ Rows: TypeAlias = Sequence[Mapping[Any, Any]]
 
 
 class Verdict(NamedTuple):
-    """What a command prints and writes of what it found.
+    """What a command prints and writes.
 
-    `lines` say it, the first one alone too; `passes` is what is so if the exit code is 0, `held`
-    all that is known, for JSON, and `flips` the puzzles that one side solves more often.
+    The first of its `lines` is the verdict. `passes` says what holds if the exit code is 0, `held`
+    is all that is known, for JSON, and `flips` are the puzzles that one side alone solves.
     """
 
     exit_code: int
@@ -40,8 +40,8 @@ class Verdict(NamedTuple):
 class Judged(NamedTuple):
     """A verdict, and what is behind it.
 
-    `flips` are the puzzles that one run solves more often: id, both shares, and the first response
-    of both. `runs` say of each side its model and the tokens of prompts and of responses, and what
+    `flips` are the puzzles that one run alone solves: id, both shares, and the first response of
+    both. `runs` say of each side its model and the tokens of prompts and of responses, and what
     they cost if that is known; `seconds` are those that this verdict took.
     """
 
@@ -78,10 +78,8 @@ def choose_candidate(judged: Mapping[tuple[str, str], Judged]) -> Verdict:
         lines += ["", f"{name}, {benchmark}", *each.gate.lines]
         passes = f"a candidate is {each.verdict.passes}"
     passing = [name for name, code in codes.items() if code == 0]
-    best, code = (
-        max(passing, key=apart.__getitem__, default=""),
-        min(codes.values(), key=_BEST_FIRST.index),
-    )
+    best = max(passing, key=apart.__getitem__, default="")
+    code = min(codes.values(), key=_BEST_FIRST.index)
     lines = [f"best        {best or 'none: no candidate is shown to pass'}", *lines]
     return Verdict(code, passes, lines, {"best": best, "exit_code": code, "gates": gates})
 
@@ -133,12 +131,9 @@ def _judge(frame: pd.DataFrame, margin: float, among: int, began: float) -> Judg
 
 
 def find_flips(table: pd.DataFrame) -> Rows:
-    """Return the rows of puzzles that one side mostly solves and the other not, base alone first.
-
-    Shares of several attempts that differ by half or less are luck.
-    """
+    """Return the rows of puzzles whose shares differ by more than FLIP, base alone first."""
     apart = (table["new"] - table["base"]).sort_values(kind="stable")
-    return table.loc[apart.index[apart.abs() > 0.5]].to_dict("records")
+    return table.loc[apart.index[apart.abs() > FLIP]].to_dict("records")
 
 
 def write_verdict(

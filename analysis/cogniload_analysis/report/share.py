@@ -25,9 +25,9 @@ def share_results(
     `dataset` is the Hub's repository of the puzzles, "user/name", and `task_id` the task in its
     eval.yaml, by default the run's own name of it. Twins of puzzles count for nothing. The files
     depend on the results alone. A threshold such as ECL50, where it is known, has a file and a task
-    of its own name; an adaptive run has that alone, and no accuracy. Raises ValueError
-    and FileNotFoundError as `read_benchmarks`, ValueError for several models or settings, and for
-    an adaptive run that found nothing; FileExistsError where a file would be overwritten, unless
+    of its own name; an adaptive run has that alone, and no accuracy. Raises ValueError and
+    FileNotFoundError as `read_benchmarks`, ValueError for several models or settings, and for an
+    adaptive run that found nothing; FileExistsError where a file would be overwritten, unless
     `force`.
     """
     if not REPOSITORY.fullmatch(dataset):
@@ -55,8 +55,9 @@ def share_results(
 
 def _describe_grid(analysis: Analysis, rows: pd.DataFrame) -> dict[str, dict[str, object]]:
     """Return the accuracy of a run that no design chose, and its threshold if it is known."""
-    described, (name, value, said) = {"": _describe(rows)}, analysis.find_length(rows)
-    if name:
+    described = {"": _describe(rows)}
+    if found := analysis.find_threshold(rows):
+        name, value, said = found
         notes = [f"{name}, {said}, a 95 % interval", f"{rows['id'].nunique()} puzzles"]
         about = {"value": float(f"{value:.3g}"), "notes": _note(rows, notes)}
         described[f"_{name}"] = about
