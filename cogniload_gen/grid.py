@@ -14,6 +14,7 @@ ORIGINAL = "original"
 # The language in an id: that of a twin, or that of the puzzle.
 _IN_LANGUAGE = re.compile(r"~language=([a-z]+)$|-s\d+-([a-z]{2,3})-")
 
+_SPLIT = re.compile(r"-v\d+-([a-z]\w*)-s\d+-")
 _ASKS_STEPS = re.compile(r"-s\d+-steps-")
 
 SPLITS = ("train", "validation", "test")
@@ -67,7 +68,13 @@ class Grid:
         return len(self.cells) * self.num_puzzles
 
     def batch(self, start: int, stop: int) -> Batch:
-        """Return the puzzles from row `start` up to `stop`.
+        """Return the puzzles from row `start` up to `stop`."""
+        import numpy as np
+
+        return self.at(np.arange(start, stop))
+
+    def at(self, rows: "np.ndarray") -> Batch:
+        """Return the puzzles of some rows, given by their numbers.
 
         An address is benchmark, generator version, seed, split, cell and index.
         """
@@ -75,7 +82,7 @@ class Grid:
 
         from cogniload_gen.draws import address_key, child
 
-        index, cell = np.divmod(np.arange(start, stop), len(self.cells))
+        index, cell = np.divmod(rows, len(self.cells))
         index = self.first_index + index * self.index_step
         address = self.benchmark, self.version, self.seed, self.split
         used, place = np.unique(cell, return_inverse=True)
@@ -115,6 +122,17 @@ def asks_steps(id: str) -> bool:
         True
     """
     return bool(_ASKS_STEPS.search(id))
+
+
+def split_of(id: str) -> str:
+    """Return the split of a puzzle, from its id; "" where that has none.
+
+    Examples:
+        >>> split_of("cogniload-v1-test-s42-d1-N20-rho5-0")
+        'test'
+    """
+    match = _SPLIT.search(id)
+    return match[1] if match else ""
 
 
 def other_language(id: str, language: str) -> str:

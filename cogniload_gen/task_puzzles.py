@@ -8,7 +8,7 @@ from datasets import load_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import PREFIX, Benchmark
-from cogniload_gen.checks import check_known
+from cogniload_gen.checks import check_choice, check_known
 from cogniload_gen.context_budget import read_context_budget
 from cogniload_gen.files import naming
 
@@ -17,6 +17,9 @@ Values = Mapping[str, Any]
 
 SELECTION: dict[str, Any] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
+
+HELD_OUT = ("test", "validation")
+"""The splits that a model can be evaluated on; those of puzzles for training are refused."""
 
 EACH = "each"
 """The `twin` of a task whose puzzles stand each with its twins."""
@@ -39,6 +42,8 @@ def make_puzzles(
     check_known(changes, tuple(takes), task)
     parameters = takes | dict(changes)
     context_budget = read_context_budget(parameters.pop("context_budget"))
+    if "path" not in changes:
+        check_choice("split", parameters["split"], HELD_OUT)
     if "path" in changes:
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
@@ -60,13 +65,13 @@ def make_puzzles(
 def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, Any]:
     """Return what a task takes, with the defaults: its own, or those of a published split.
 
-    Its own, and the changes of its dataset's puzzles: a twin, a language.
+    Its own, the changes of its dataset's puzzles (a twin, a language), and the split.
     """
     if "path" in changes:
         return SELECTION | {"context_budget": defaults["context_budget"]}
     known = benchmarks.datasets()[dataset]
     changes_of = {knob.name: knob.default for one in known.benchmarks for knob in one.changes}
-    return {**defaults, **changes_of, **defaults}
+    return {**defaults, **changes_of, "split": HELD_OUT[0], **defaults}
 
 
 def published_puzzles(

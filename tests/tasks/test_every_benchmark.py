@@ -3,6 +3,7 @@
 import pytest
 from harness import manager
 from lm_eval import simple_evaluate
+from refusals import refused
 from stored import cases
 
 from cogniload_gen import GENERATOR_VERSION
@@ -55,6 +56,17 @@ def test_what_does_not_exist_is_null_and_says_why(module, names, run, caplog):
     assert [function(run) for function in functions] == [None] * 3
     (record,) = caplog.records
     assert record.message.startswith(f"{', '.join(names)}: ")
+
+
+@pytest.mark.parametrize("task", MINI)
+def test_a_task_is_asked_on_a_split_that_is_held_out(task):
+    usual, other = load(task), load(task, split="validation")
+    splits = [{doc["id"].split("-s42-")[0] for doc in each.eval_docs} for each in (usual, other)]
+    assert all(name.endswith("-test") for name in splits[0])
+    assert all(name.endswith("-validation") for name in splits[1])
+    assert len(usual.eval_docs) == len(other.eval_docs)
+    with refused("split must be one of test, validation, got 'train'"):
+        load(task, split="train")
 
 
 @pytest.mark.parametrize(("task", "parameters", "message"), cases(__file__)["task_parameters"])

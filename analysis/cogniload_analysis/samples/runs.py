@@ -20,7 +20,7 @@ from cogniload_gen.answers import inspect_logs
 from cogniload_gen.answers.files import read_results, split_name
 from cogniload_gen.answers.sample import LIMITS, as_count, members
 from cogniload_gen.files import read_words, show_controls
-from cogniload_gen.grid import asks_steps, language_of
+from cogniload_gen.grid import asks_steps, language_of, split_of
 from cogniload_gen.never_written import without_keys
 
 # A load with more levels is shown by its two ends.
@@ -326,7 +326,9 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     levels |= {"seed": frame["seed"], "budget": frame["context_budget"]}
     distinct = frame[["id", "seed", "context_budget", *(load.name for load in loads)]]
     hashed = pd.util.hash_pandas_object(distinct.drop_duplicates(), index=False).sum()
+    splits = sorted({split_of(id) for id in ids.unique()})
     return {
+        "split": f"split {' and '.join(splits)}",
         "language": f"language {' and '.join(sorted({language_of(id) for id in ids.unique()}))}",
         "format": "a line a statement" if any(map(asks_steps, ids.unique())) else "",
         **{name: f"{name} {join_levels(held)}" for name, held in levels.items()},
