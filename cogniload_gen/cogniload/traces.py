@@ -10,8 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from cogniload_gen.claims import TRACKING_INSTRUCTION
-from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import clauses
 from cogniload_gen.grid import ENGLISH, Batch, Source
@@ -38,16 +36,15 @@ def clean_trace(puzzle: str) -> str:
     for t, (before, after) in enumerate(pairwise(states), 1):
         told = "stays the same" if after == before else clauses("state", after)
         lines.append(f"{t}. {solution.poi} {told}.")
-    answer = WORDS[solution.category]["answer"].format(states[-1][solution.category])
+    answer = clauses("state", {solution.category: states[-1][solution.category]})
     return "\n".join([*lines, "", f"{solution.poi} {answer}."])
 
 
 def with_traces(source: Source, form: str) -> Source:
     """Return puzzles with the columns `prompt` and `completion`, as trainers take them.
 
-    The prompt is the puzzle with TRACKING_INSTRUCTION, the completion its clean trace; each is a
-    text, or with the form "chat" a list of one message. ValueError for puzzles that no reward is
-    for.
+    The prompt is the puzzle, as the tasks send it, the completion its clean trace; each is a text,
+    or with the form "chat" a list of one message. ValueError for puzzles that no reward is for.
     """
     grid = source.selection
     if grid.language != ENGLISH or str(grid.twin).partition("=")[0] in ("language", "question"):
@@ -62,7 +59,7 @@ def with_traces(source: Source, form: str) -> Source:
     def make(batch: Batch) -> Iterator[pa.Table]:
         for table in source.make(batch):
             puzzles = table["puzzle"].to_pylist()
-            asked = [said("user", f"{puzzle}\n\n{TRACKING_INSTRUCTION}") for puzzle in puzzles]
+            asked = [said("user", puzzle) for puzzle in puzzles]
             told = [said("assistant", clean_trace(puzzle)) for puzzle in puzzles]
             yield pa.table([*table.columns, pa.array(asked, kind), pa.array(told, kind)], schema)
 

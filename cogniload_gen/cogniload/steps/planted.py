@@ -209,7 +209,7 @@ def write_trace(puzzle: str, key: int, error: str | None = None, style: str | No
     steps = list(_parts(plan, solution, STYLES[style], pick))
     if plan.answer is not None:
         final = clauses("state", plan.states[-1])
-        answer = WORDS[solution.category]["answer"].format(plan.answer)
+        answer = clauses("state", {solution.category: plan.answer})
         close = "</think>\n\n" if style == "thinking" else ""
         steps.append(f"\n{close}In the end, {solution.poi} {final}.\n\n{solution.poi} {answer}.")
     at = len(plan.states) if plan.first_error is None else plan.first_error
