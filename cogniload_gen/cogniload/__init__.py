@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Unpack
 
-from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, StepsRead, Turn
+from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, Turn
 from cogniload_gen.cogniload import knobs as loads
 from cogniload_gen.cogniload.ontology import STATE, WORDS
 from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
@@ -15,6 +15,8 @@ from cogniload_gen.transcripts import write_prompts
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from cogniload_gen.cogniload.steps.first_error import Steps
 
 
 class CogniLoad(Benchmark):
@@ -88,7 +90,7 @@ class CogniLoad(Benchmark):
             return score_state(response, row, **counts)
         return score_row(response, row, **counts)
 
-    def read_steps(self, response: str, row: Row, transcript: object = None) -> StepsRead:
+    def read_steps(self, response: str, row: Row, transcript: object = None) -> "Steps":
         """Return where the reasoning breaks: by a transcript, the lines asked for, or rules."""
         from cogniload_gen.cogniload.steps.first_error import read_steps
         from cogniload_gen.cogniload.steps.judge import judge_transcript, read_lines

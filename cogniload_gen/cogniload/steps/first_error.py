@@ -102,17 +102,18 @@ class Steps(StepsRead):
     if there is none. `recovered` is whether the state is right again later, at statement
     `recovered_at` (both None without an error); `corrections` are the places in the text where
     something is taken back; `decided` are the statements that the text decides and `coverage` their
-    share. Where `read` is False, nothing is claimed: all else is empty but `decided` and
-    `coverage`. Where there is a first error, `taken`
-    is what the response takes the PoI's state to be after it, and `place` where in the text it
-    shows: at its first wrong value, else where the text says whether the statement applies, else
-    where it begins to speak of it; None if it never does.
+    share; `begins[t]` is where the text begins to speak of statement t. Where `read` is False,
+    nothing is claimed: all else is empty but `decided` and `coverage`. Where there is a first
+    error, `taken` is what the response takes the PoI's state to be after it, and `place` where in
+    the text it shows: at its first wrong value, else where the text says whether the statement
+    applies, else where it begins to speak of it; None if it never does.
     """
 
     told: dict[int, dict[str, Told]] = field(default_factory=dict)
     recovered_at: int | None = None
     corrections: tuple[int, ...] = ()
     decided: tuple[int, ...] = ()
+    begins: dict[int, int] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
     place: int | None = None
 
@@ -200,9 +201,10 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon) -> Steps:
         for t, fact in enumerate(facts)
         if fact.after
     }
+    begins = {t: some[0].start for t, some in enumerate(blocks.statements[: last + 1]) if some}
     return Steps(
         told, first_error=first, error=error, corrections=tuple(sorted(corrections)),
-        decided=decided, coverage=coverage, read=True, **broken,
+        decided=decided, begins=begins, coverage=coverage, read=True, **broken,
     )  # fmt: skip
 
 

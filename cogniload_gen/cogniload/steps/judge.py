@@ -193,10 +193,9 @@ def judge_transcript(transcript: object, text: str, row: Mapping[str, Any]) -> S
         for t, statement in enumerate(account.statements)
         if statement.values
     }
-    corrections = tuple(account.corrections)
-    return Steps(
-        told, first_error=first, error=error, corrections=corrections, read=True, **about, **broken
-    )
+    begins = {t: each.place for t, each in enumerate(account.statements) if each.place is not None}
+    broken |= {"corrections": tuple(account.corrections), "begins": begins}
+    return Steps(told, first_error=first, error=error, read=True, **about, **broken)
 
 
 def _is_gainsaid(error: str | None, text: str, row: Mapping[str, Any]) -> bool:
