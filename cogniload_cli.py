@@ -645,12 +645,15 @@ def report(parser: Parser, words: Words) -> None:
     parser.option("out", "DIR", "folder to write", type=Path, required=True)
     parser.flag("force", "replace what is there")
     parser.option("price", "IN,OUT", PRICE)
+    parser.option("x", "UNIT=NUMBER,...", "the results are checkpoints at these steps or tokens")
     parser.flag("pdf", "write each figure as a PDF too")
     arguments = parser.parse_args(words)
     how = {"force": arguments.force, "price": check_price(arguments.price), "pdf": arguments.pdf}
+    from cogniload_analysis.cogniload.sections.checkpoints import label_checkpoints
     from cogniload_analysis.report.write import write_report
 
-    page = write_report(_by_label(arguments.results), arguments.out, say=print, **how)
+    results = _by_label(label_checkpoints(arguments.results, arguments.x))
+    page = write_report(results, arguments.out, say=print, **how)
     print(f"report   {page}")
 
 

@@ -16,6 +16,7 @@ from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
+from cogniload_analysis.cogniload.sections.checkpoints import checkpoints_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
 from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranking_table
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
@@ -83,6 +84,7 @@ class _CogniLoadAnalysis(Analysis):
         curves = {model: draw_run(f"adaptive_{names[model]}", run) for model, run in runs.items()}
         shown, verdicts = show_models(models, ranking, causes, first_errors, fits | curves)
         sections = [
+            *checkpoints_sections(shown.data),
             *accuracy_sections(
                 frame[~frame["model"].isin(runs)], link="Accuracy" if curved else ""
             ),
