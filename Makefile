@@ -10,8 +10,8 @@ RUN_VERIFIERS := $(VERIFIERS)/bin/python
 OPENENV := .venv-openenv
 RUN_OPENENV := $(OPENENV)/bin/python
 
-.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-openenv test-clusters test-training test-extras test-versions \
-	test-oldest test-newest demo benchmark mutants \
+.PHONY: test quick test-vllm test-llama-cpp test-verifiers test-openenv test-clusters test-verl \
+	test-training test-extras test-versions test-oldest test-newest demo benchmark mutants \
 	lint docs release upstream test-upstream fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
@@ -70,6 +70,14 @@ test-openenv: $(OPENENV)/.ready
 # The recipes for Ray and datatrove, with these on this machine.
 test-clusters: $(VENV)/.ready
 	$(RUN) -m pytest tests/with_clusters
+
+# verl 0.7, whose own requirements are for GPUs, beside what .venv has.
+VERL := build/verl
+test-verl: $(VENV)/.ready
+	$(VENV)/bin/uv pip install --quiet --python $(RUN) --no-deps --target $(VERL) verl==0.7.1 \
+		tensordict==0.15.3 torchdata==0.11.0 omegaconf==2.4.0 antlr4-python3-runtime==4.9.3 \
+		hydra-core==1.3.8 codetiming==1.4.0 pyvers==0.2.3 cloudpickle==3.1.3 orjson==3.13.0
+	PYTHONPATH=$(VERL) $(RUN) -m pytest tests/with_verl
 
 # Each extra has versions that go together; nothing is installed.
 EXTRAS := eval vllm analysis inspect reasoning-gym verifiers explore retrieval demo training dev

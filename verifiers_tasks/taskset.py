@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import cached_property
 from statistics import fmean
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import verifiers.v1 as vf
 import yaml
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
-from cogniload_gen import benchmarks
+from cogniload_gen import Frontier, benchmarks
 from cogniload_gen import context_budget as budgets
 from cogniload_gen.answers import conversations
 from cogniload_gen.answers.reasoning import of_message
@@ -53,6 +54,8 @@ class _SharedConfig(vf.TasksetConfig):
     """The model's, a Hugging Face name or folder, to count prompts; else they are estimated."""
     context_budget: int = budgets.CONTEXT_BUDGET
     """Tokens that a prompt and its response share."""
+    target: tuple[float, float] | None = None
+    """Pass rates between which the puzzles' are to lie, by what `frontier.observe` is told."""
     tracking: bool = False
     """Whether to add to each prompt how steps are read, for the step reward."""
 
@@ -63,8 +66,21 @@ class _SharedConfig(vf.TasksetConfig):
         check_choice("history", self.history, conversations.HISTORIES)
         if self.k is not None and (self.twin is not None or self.tracking):
             raise ValueError("k goes with neither twin nor tracking")
+        if self.target is not None and (self.split != "train" or self.k or self.twin):
+            raise ValueError("target is for the split train, without k and twin")
+        self.follow()
         self.source()
         return self
+
+    def follow(self) -> Frontier | None:
+        """Return the frontier that the puzzles come from; None without a target."""
+        if self.target is None:
+            return None
+        knobs = benchmarks.named(self.benchmark).knobs
+        loads = {knob.name: getattr(self, knob.name) or knob.default for knob in knobs}
+        if loads.keys() != {"d", "N", "rho"}:
+            raise ValueError(f"target is for puzzles of d, N and rho, got {self.benchmark}")
+        return Frontier(**loads, target=self.target, seed=self.seed, steps=self.steps)
 
     def source(self) -> Source:
         """Return the puzzles; ValueError for a knob that is not the benchmark's."""
@@ -197,6 +213,11 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
 
     INFINITE = True
 
+    @cached_property
+    def frontier(self) -> Frontier | None:
+        """What the puzzles come from, if they follow the model; None if they don't."""
+        return self.config.follow()
+
     def load(self) -> Iterator[PuzzleTask]:
         """Yield the tasks in the order of the rows; the next puzzle is made when it is needed.
 
@@ -204,7 +225,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         """
         budget, k = self.config.context_budget, self.config.k
         share_of = budgets.prompt_counter(self.config.tokenizer)
-        for puzzle in self.config.source().rows():
+        for puzzle in self.frontier or self.config.source().rows():
             how = self.config.history, self.config.keep_reasoning
             row = puzzle if k is None else conversations.make_conversation(puzzle, k, *how)
             prompt = row["puzzle"] + (_TRACKING if self.config.tracking else "")

@@ -16,6 +16,7 @@ import pytest
 import verifiers.v1 as vf
 from completion_server import respond, serving
 from packaging.requirements import Requirement
+from pydantic import ValidationError
 from replayed import PARAMETERS, replays
 from source_tree import ROOT
 from tracker import track
@@ -26,7 +27,7 @@ from verifiers.v1.types import AssistantMessage, Sampling, Usage, UserMessage
 from verifiers.v1.utils.loaders import harness_class, taskset_class
 
 import verifiers_tasks
-from cogniload_gen import benchmarks
+from cogniload_gen import Frontier, benchmarks
 from cogniload_gen.answers.conversations import HISTORIES, measure, score_replies, script_of
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 
@@ -129,6 +130,22 @@ def test_the_rows_of_a_grid_are_valid_tasks_and_endless_without_a_number(name):
     some = endless.include(idx=["17:20"]).take(2)
     assert some.bounded
     assert [task.data.id for task in some] == [row["id"] for row in rows[17:19]]
+
+
+def test_with_a_target_the_puzzles_follow_what_the_frontier_is_told():
+    tasks = taskset(target=(0.2, 0.8), **SMALL["cogniload"] | {"N": list(range(2, 41))})
+    rows, lengths = Frontier(**SMALL["cogniload"] | {"N": range(2, 41)}), []
+    for task, row in zip(islice(tasks, 80), rows, strict=False):
+        assert task.row == row
+        lengths.append(row["N"])
+        for frontier in (tasks.frontier, rows):
+            frontier.observe([task.key] * 8, [float(row["N"] < 10)] * 8)
+    assert all(4 < length < 16 for length in lengths[-20:])
+    assert taskset(**SMALL["cogniload"]).frontier is None
+    with pytest.raises(ValidationError, match="target is for the split train, without k and twin"):
+        taskset(target=(0.2, 0.8), split="test")
+    with pytest.raises(ValidationError, match="target is for puzzles of d, N and rho"):
+        taskset(target=(0.2, 0.8), benchmark="factor-symbolic")
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
