@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from lm_eval_layout import BETA, make_samples, write_run
 from refusals import assert_refused
+from report_reader import page_text, read_page
 
 from cogniload_analysis.cogniload.sections.checkpoints import label_checkpoints
 from cogniload_cli import main
@@ -43,8 +44,10 @@ def test_the_threshold_rises_over_the_checkpoints_with_the_figures_of_the_overvi
         assert {*found[column].round(6)} == {*overview[column].round(6)}
     ratios = found["ECL50"].to_numpy()[1:] / found["ECL50"].to_numpy()[:-1]
     assert (ratios > 2).all()
-    page = (tmp_path / "r/report.html").read_text("utf-8")
-    assert f"Over {'tokens' if x else 'steps'}" in page
+    page = read_page(tmp_path / "r/report.html")
+    (section,) = page.cssselect(f"#checkpoints_{'tokens' if x else 'steps'}")
+    shown = [page_text(row[1]) for row in section.xpath("following::table[1]//tr")]
+    assert shown == ["Checkpoint", *(f"{at:,.10g}" for at in found["x"])]
     assert [*(tmp_path / "r/figures").glob("checkpoints*")]
     capsys.readouterr()
 
