@@ -44,11 +44,15 @@ class Learner:
         return rewards
 
 
-def follow(learner: Learner, workers: int, seed: int) -> tuple[float, float]:
-    """Return the pass rate of the last groups, and the share of groups that were mixed."""
-    frontier = Frontier(d=[1, 3, 5], N=range(2, 1001), rho=[25, 50, 75], seed=seed)
+def follow(
+    frontier: Frontier, learner: Learner, workers: int, seed: int, groups: int = GROUPS
+) -> tuple[list[float], list[bool]]:
+    """Return the pass rates of groups, and whether each was mixed.
+
+    With several workers, the answers to a puzzle come late and in any order.
+    """
     draw, waiting, rates = random.Random(seed), [], []  # noqa: S311
-    while len(rates) < GROUPS:
+    while len(rates) < groups:
         waiting.append(next(frontier))
         if len(waiting) < 8 * workers - 7:
             continue
@@ -56,8 +60,7 @@ def follow(learner: Learner, workers: int, seed: int) -> tuple[float, float]:
         rewards = learner.answer(row["d"], row["N"])
         frontier.observe([row["id"]] * GROUP, rewards)
         rates.append(sum(rewards) / GROUP)
-    mixed = [0 < rate < 1 for rate in rates]
-    return sum(rates[-LAST:]) / LAST, sum(mixed) / GROUPS
+    return rates, [0 < rate < 1 for rate in rates]
 
 
 def followed() -> Iterator[list[str]]:
@@ -65,13 +68,13 @@ def followed() -> Iterator[list[str]]:
     yield ["learner", "workers", "within 0.1 of the middle", "farthest", "mixed groups"]
     for kind, about in KINDS.items():
         for workers in (1, 8):
-            found = [
-                follow(Learner(f"{kind} {seed}", **about), workers, seed)
-                for seed in range(LEARNERS)
-            ]
-            off = [abs(rate - 0.5) for rate, _ in found]
-            near, mixed = sum(each <= 0.1 for each in off), [share for _, share in found]
-            share = percent(sum(mixed) / LEARNERS)
+            off, shares = [], []
+            for seed in range(LEARNERS):
+                frontier = Frontier(d=[1, 3, 5], N=range(2, 1001), rho=[25, 50, 75], seed=seed)
+                rates, mixed = follow(frontier, Learner(f"{kind} {seed}", **about), workers, seed)
+                off.append(abs(sum(rates[-LAST:]) / LAST - 0.5))
+                shares.append(sum(mixed) / GROUPS)
+            near, share = sum(each <= 0.1 for each in off), percent(sum(shares) / LEARNERS)
             yield [kind, str(workers), f"{near} of {LEARNERS}", f"{max(off):.3f}", share]
 
 

@@ -1,10 +1,9 @@
 """The frontier: an endless source of puzzles whose loads follow whoever answers them."""
 
 import json
-import math
-import random
 
 import pytest
+from frontier import KINDS, Learner, follow
 from refusals import refused
 
 from cogniload_gen import Frontier, generate_puzzles
@@ -23,48 +22,14 @@ def answers(frontier, count, learner=None, group=8):
     return ids
 
 
-class Learner:
-    """Solves half of the puzzles of some N, which moves while it is fed; a guess may be right."""
-
-    def __init__(self, seed, *, floor=0.0, forgets=0.0):
-        self.random = random.Random(f"{seed}-{floor}-{forgets}")  # noqa: S311
-        self.half, self.slope = math.log(self.random.uniform(5, 15)), self.random.uniform(2, 5)
-        self.by_d, self.floor, self.forgets, self.fed = (
-            self.random.uniform(0, 0.2),
-            floor,
-            forgets,
-            0,
-        )
-
-    def __call__(self, row, group):
-        ease = self.slope * (self.half - self.by_d * row["d"] - math.log(row["N"]))
-        chance = self.floor + (1 - self.floor) / (1 + math.exp(-ease - self.random.gauss(0, 0.5)))
-        rewards = [float(self.random.random() < chance) for _ in range(group)]
-        self.fed += 1
-        falls = self.forgets and 400 < self.fed < 800
-        self.half -= self.forgets if falls else -0.0015 * (0 < sum(rewards) < group)
-        return rewards
-
-
-KINDS = {"plain": {}, "guesses": {"floor": 1 / 3}, "forgets": {"forgets": 0.002}}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("workers", [1, 8])
 def test_the_pass_rate_stays_at_the_targets_middle_while_the_learner_moves(kind, workers):
     """Also where 8 workers answer, each in its time: an answer may come 64 puzzles later."""
-    learner, frontier = Learner(3, **KINDS[kind]), Frontier(**LOADS, seed=7)
-    late, rates = [], []
-    for _ in range(1200):
-        late.append(next(frontier))
-        if len(late) >= 8 * workers - 7:
-            row = late.pop(learner.random.randrange(len(late)))
-            rewards = learner(row, 8)
-            frontier.observe([row["id"]] * 8, rewards)
-            rates.append(sum(rewards) / 8)
+    frontier = Frontier(d=[1, 3], N=range(2, 151), rho=[25, 50], seed=7)
+    rates, mixed = follow(frontier, Learner(f"{kind} 0", **KINDS[kind]), workers, 0, groups=1200)
     assert abs(sum(rates[-600:]) / 600 - 0.5) < 0.1
-    mixed = [0 < rate < 1 for rate in rates[100:]]
-    assert sum(mixed) / len(mixed) > 0.6
+    assert sum(mixed[100:]) / len(mixed[100:]) > 0.6
     assert frontier.metrics()["groups"] == len(rates)
     assert frontier.metrics()["pass_rate"] == pytest.approx(sum(rates[-100:]) / 100, abs=0.1)
 
