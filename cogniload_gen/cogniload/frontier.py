@@ -106,7 +106,8 @@ class Frontier(Iterator[dict[str, Any]]):
         loads = np.array([_loads(cell) for cell in cells])
         self._middle = (loads.min(0) + loads.max(0)) / 2
         self._terms = self._terms_of(loads)
-        _, self._lines = np.unique(loads[:, [0, 2]], axis=0, return_inverse=True)
+        _, lines = np.unique(loads[:, [0, 2]], axis=0, return_inverse=True)
+        self._lines = lines.reshape(-1)  # numpy 2.0 has a second axis
         self._next, self._waiting = number, deque[int]()
         self._rows = deque[dict[str, Any]]()
         self._curve, self._unsure = _CENTRE.copy(), np.diag(_SPREAD**2)
@@ -117,10 +118,7 @@ class Frontier(Iterator[dict[str, Any]]):
 
     def __next__(self) -> dict[str, Any]:
         if not self._waiting:
-            rates = self._rates()
-            for _ in range(_AHEAD):
-                self._waiting.append(self._choose(rates))
-                self._next += self._workers
+            self._waiting.extend(self._choose())
         if not self._rows:
             source = self._source
             for table in source.make(source.selection.at(np.array(self._waiting))):
@@ -188,24 +186,26 @@ class Frontier(Iterator[dict[str, Any]]):
         """Return the pass rate that is expected of each cell."""
         return 1 / (1 + np.exp(-self._terms @ self._curve))
 
-    def _choose(self, rates: np.ndarray) -> int:
-        """Return the row of the next puzzle: its cell, and an index that no other puzzle has.
+    def _choose(self) -> Iterator[int]:
+        """Yield the rows of the next puzzles: a cell, and an index that no other puzzle has.
 
         A pass rate is drawn from the target, and d and rho among those that reach the target at
         some N; of these N, that with the nearest rate is taken. So rates are met evenly, though
         most of the cells may lie on one side. Where no cell reaches the target, the nearest is it.
         """
-        draw = Random(f"frontier-{self._source.selection.seed}-{self._next}")  # noqa: S311
-        wanted = draw.uniform(self.low, self.high)
+        rates = self._rates()
         reached = np.flatnonzero((self.low <= rates) & (rates <= self.high))
-        if reached.size:
-            line = draw.choice(np.unique(self._lines[reached]).tolist())
-            near = reached[self._lines[reached] == line]
-        else:
-            wanted, near = (self.low + self.high) / 2, np.arange(len(rates))
-        off = np.abs(rates[near] - wanted)
-        cell = draw.choice(near[off == off.min()].tolist())
-        return self._next * len(rates) + cell
+        lines = np.unique(self._lines[reached]).tolist()
+        for _ in range(_AHEAD):
+            draw = Random(f"frontier-{self._source.selection.seed}-{self._next}")  # noqa: S311
+            wanted, near = draw.uniform(self.low, self.high), np.arange(len(rates))
+            if lines:
+                near = reached[self._lines[reached] == draw.choice(lines)]
+            else:
+                wanted = (self.low + self.high) / 2
+            off = np.abs(rates[near] - wanted)
+            yield self._next * len(rates) + draw.choice(near[off == off.min()].tolist())
+            self._next += self._workers
 
     def _learn(self, terms: np.ndarray, passed: float, count: int) -> None:
         """Correct the curve by a group: the mode of what is believed then, and its curvature.
