@@ -34,7 +34,7 @@ _DRIFT = np.array([0.06, 0.01, 0.03, 0.01, 0.01])
 _ALIKE = 0.1
 """The correlation of the responses to one puzzle, beyond what its loads explain."""
 
-_AHEAD = 8
+_AHEAD = 16
 """How many puzzles are made at once, which is cheaper than one by one."""
 
 _MEMORY = 100
