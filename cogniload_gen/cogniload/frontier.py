@@ -28,6 +28,12 @@ They are those of 1, of d / 4, log10 N and rho / 25 from the middle of their ran
 square of the last one.
 """
 
+_MOST = np.array([np.inf, 0.0, -1.0, np.inf, np.inf])
+"""The most that the coefficients may be: no model solves more as d or N grows.
+
+Of one that solves all or nothing, the groups tell no slope.
+"""
+
 _DRIFT = np.array([0.06, 0.01, 0.03, 0.01, 0.01])
 """How far the coefficients are believed to move while a group is answered, as deviations."""
 
@@ -225,7 +231,7 @@ class Frontier(Iterator[dict[str, Any]]):
                 low = excess
             else:
                 high = excess
-        self._curve = self._curve + excess * toward
+        self._curve = np.minimum(self._curve + excess * toward, _MOST)
         weight = share * count * rate * (1 - rate)
         self._unsure = self._unsure - np.outer(toward, toward) * weight / (1 + weight * spread)
 
