@@ -69,7 +69,9 @@ class Frontier(Iterator[dict[str, Any]]):
     """An endless source of puzzles whose loads follow the model that is trained on them.
 
     Args:
-        d, N, rho: The loads to choose from: numbers or sequences, as for `generate_puzzles`.
+        d: The difficulties to choose from, a number or a sequence, as for `generate_puzzles`.
+        N: The numbers of statements.
+        rho: The shares of needles, in percent.
         target: Between which pass rates a puzzle's is to lie.
         seed: The seed of the puzzles and of their choice.
         share: The worker's number, from 0, and how many there are: no two have the same puzzle.

@@ -11,9 +11,9 @@ from stored import cases
 from cogniload_analysis.samples.read import read_chance
 from cogniload_gen import generate_puzzles, read_steps, score, solve
 from cogniload_gen.cogniload.knobs import TWIN
-from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.rewards import state_reward
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps.planted import clauses
 
 GRID = {"d": range(1, 13), "N": [4, 9, 30], "rho": [5, 40, 95], "num_puzzles": 3}
 TWINS = [
@@ -151,9 +151,7 @@ def test_hay_is_new_and_the_needles_stay(originals, twins, hay):
 
 
 def sentence(poi, state):
-    return (
-        f"{poi} " + " and ".join(WORDS[name]["answer"].format(v) for name, v in state.items()) + "."
-    )
+    return f"{poi} {clauses('state', state)}."
 
 
 def test_the_whole_state_is_scored_whole(twins):
