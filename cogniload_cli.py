@@ -12,7 +12,7 @@ import signal
 import sys
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -107,14 +107,19 @@ class _Values(Action):
         setattr(namespace, self.dest, [_number(word) for word in words])
 
 
-def _by_label(results: Sequence[str]) -> dict[str, list[Path]]:
-    """Return the paths of results by the label of LABEL=DIR; a path that exists has none, ""."""
+def _split_label(text: str) -> tuple[str, str]:
+    """Return the label and the path of LABEL=DIR; a path that exists has no label, ""."""
+    label, _, path = text.partition("=")
+    # Path.exists raises OSError where the label is longer than a file's name can be.
+    if not (label and path) or "/" in label or os.path.exists(text):  # noqa: PTH110
+        return "", text
+    return label, path
+
+
+def _by_label(results: Iterable[tuple[str, str]]) -> dict[str, list[Path]]:
+    """Return the paths of results by their label."""
     paths: dict[str, list[Path]] = {}
-    for text in results:
-        label, _, path = text.partition("=")
-        # Path.exists raises OSError where the label is longer than a file's name can be.
-        if not (label and path) or "/" in label or os.path.exists(text):  # noqa: PTH110
-            label, path = "", text
+    for label, path in results:
         paths.setdefault(label, []).append(Path(path))
     return paths
 
@@ -652,7 +657,7 @@ def report(parser: Parser, words: Words) -> None:
     from cogniload_analysis.cogniload.sections.checkpoints import label_checkpoints
     from cogniload_analysis.report.write import write_report
 
-    results = _by_label(label_checkpoints(arguments.results, arguments.x))
+    results = _by_label(label_checkpoints([*map(_split_label, arguments.results)], arguments.x))
     page = write_report(results, arguments.out, say=print, **how)
     print(f"report   {page}")
 
@@ -667,7 +672,7 @@ def compare(parser: Parser, words: Words) -> None:
 
     if arguments.force and not arguments.out:
         raise ValueError("--force is for --out DIR")
-    results = _by_label(arguments.results)
+    results = _by_label(map(_split_label, arguments.results))
     print(compare_results(results, arguments.out, force=arguments.force))
 
 

@@ -90,6 +90,18 @@ def join(response: str, reasoning: str | None) -> str | None:
     return "\n\n".join(part for part in parts if part.strip()) or None
 
 
+def blank_marks(text: str) -> str:
+    """Return a text with line ends for what begins and ends reasoning, so that places in it stay.
+
+    Examples:
+        >>> blank_marks("<think>Red.</think>") == "\\n" * 7 + "Red." + "\\n" * 8
+        True
+    """
+    for mark in (OPEN, CLOSE):
+        text = mark.sub(lambda found: "\n" * len(found[0]), text)
+    return text
+
+
 def whole(response: str, reasoning: str | None = None) -> str:
     """Return what is read for steps: the reasoning, then the response."""
     thought = join(response, reasoning)

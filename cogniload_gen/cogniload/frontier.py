@@ -11,6 +11,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from random import Random
 from typing import Any, Self
 
@@ -100,10 +101,11 @@ class Frontier(Iterator[dict[str, Any]]):
         share: tuple[int, int] = (0, 1),
         **parameters: Any,
     ) -> None:
-        self.low, self.high = target
-        if not 0 < self.low < self.high < 1:
+        if not _is_pair(target) or not 0 < target[0] < target[1] < 1:
             raise ValueError(f"target must be two pass rates that rise, in 0..1, got {target!r}")
-        number, self._workers = share
+        if not _is_pair(share):
+            raise ValueError(f"share must be a worker's number and how many, got {share!r}")
+        (self.low, self.high), (number, self._workers) = target, share
         check_integer("the number of workers", self._workers, low=1, high=MAX_PUZZLES)
         check_integer("the worker's number", number, low=0, high=self._workers - 1)
         own = {"split": "train", "num_puzzles": MAX_PUZZLES, "first_index": 0}
@@ -191,8 +193,11 @@ class Frontier(Iterator[dict[str, Any]]):
         return np.stack([np.ones_like(d), d, length, rho, rho**2], 1)
 
     def _rates(self) -> np.ndarray:
-        """Return the pass rate that is expected of each cell."""
-        return 1 / (1 + np.exp(-self._terms @ self._curve))
+        """Return the pass rate that is expected of each cell.
+
+        It is rounded, so that the choice is that of any processor, whatever its last digits.
+        """
+        return np.round(1 / (1 + np.exp(-self._terms @ self._curve)), 9)
 
     def _choose(self) -> Iterator[int]:
         """Yield the rows of the next puzzles: a cell, and an index that no other puzzle has.
@@ -236,6 +241,12 @@ class Frontier(Iterator[dict[str, Any]]):
         self._curve = np.minimum(self._curve + excess * toward, _MOST)
         weight = share * count * rate * (1 - rate)
         self._unsure = self._unsure - np.outer(toward, toward) * weight / (1 + weight * spread)
+
+
+def _is_pair(value: Any) -> bool:
+    return (
+        isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, Real) for v in value)
+    )
 
 
 def _loads(cell: Cell) -> tuple[float, float, float]:

@@ -8,7 +8,7 @@ reader finds the error no more once that value is the true one. A reworded step 
 import re
 from collections.abc import Mapping
 
-from cogniload_gen.answers.reasoning import CLOSE, OPEN
+from cogniload_gen.answers.reasoning import blank_marks
 from cogniload_gen.benchmark import CORRECTED, KEPT, PLANTED, REDRAWN, REWORDED, Cut
 from cogniload_gen.claims import Told
 from cogniload_gen.cogniload.ontology import WORDS
@@ -110,8 +110,7 @@ def _read(text: str, row: Mapping, transcript: object) -> Steps:
     """
     if language_of_row(row) != ENGLISH:
         return Steps()
-    for mark in (OPEN, CLOSE):
-        text = mark.sub(lambda found: "\n" * len(found[0]), text)
+    text = blank_marks(text)
     return read_steps(text, row) if transcript is None else judge_transcript(transcript, text, row)
 
 

@@ -98,6 +98,8 @@ def test_what_has_no_reward_counts_for_nothing():
     ("arguments", "said"),
     [({"target": (0.8, 0.2)}, "target must be two pass rates that rise"),
      ({"target": (0.0, 0.5)}, "target must be two pass rates"),
+     ({"target": 0.5}, "target must be two pass rates that rise, in 0..1, got 0.5"),
+     ({"share": 3}, "share must be a worker's number and how many, got 3"),
      ({"share": (2, 2)}, "the worker's number must be an integer in 0..1, got 2"),
      ({"N": 0}, "N must be"), ({"num_puzzles": 3}, "num_puzzles is not"),
      ({"split": "test"}, "split is not for a frontier, got 'test'"), ({"x": 1}, "x")],

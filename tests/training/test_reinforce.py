@@ -14,13 +14,13 @@ def tokenizer():
     return entries.make_tokenizer()
 
 
-def change(tokenizer, row, at):
+def change(row, at):
     """The ids of a trace whose state after one statement is another value of the puzzle."""
-    told = entries.trace(row)
+    trace = entries.trace(row)
     (category,) = row["categories"]
-    value = next(value for value in row["options"] if entries.clause(category, value) != told[at])
-    told[at] = entries.clause(category, value)
-    return [entries.ENTRIES[entry] for entry in told]
+    value = next(value for value in row["options"] if entries.clause(category, value) != trace[at])
+    trace[at] = entries.clause(category, value)
+    return [entries.ENTRIES[entry] for entry in trace]
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +31,16 @@ def group(tokenizer):
     for row in rows:
         right = [entries.ENTRIES[entry] for entry in entries.trace(row)]
         if ask(rewards, tokenizer, row, [right]) == [1.0]:
-            return row, [right, right, right, change(tokenizer, row, 5 * WRONG_AT + 1)]
+            return row, [right, right, right, change(row, 5 * WRONG_AT + 1)]
     raise AssertionError("all puzzles are solved blindly")
 
 
 def ask(rewards, tokenizer, row, ids):
     texts = [tokenizer.decode(each, skip_special_tokens=True) for each in ids]
-    said = [[{"role": "assistant", "content": text}] for text in texts]
+    completions = [[{"role": "assistant", "content": text}] for text in texts]
     logged = {}
     columns = {name: [value] * len(ids) for name, value in row.items()}
-    found = rewards(said, ids, **columns, log_metric=logged.__setitem__)
+    found = rewards(completions, ids, **columns, log_metric=logged.__setitem__)
     assert logged["N"] == N
     return found
 

@@ -326,9 +326,9 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     levels |= {"seed": frame["seed"], "budget": frame["context_budget"]}
     distinct = frame[["id", "seed", "context_budget", *(load.name for load in loads)]]
     hashed = pd.util.hash_pandas_object(distinct.drop_duplicates(), index=False).sum()
-    splits = sorted({split_of(id) for id in ids.unique()})
+    splits = sorted({split_of(id) for id in ids.unique()} - {""})
     return {
-        "split": f"split {' and '.join(splits)}",
+        "split": f"split {' and '.join(splits)}" if splits else "",
         "language": f"language {' and '.join(sorted({language_of(id) for id in ids.unique()}))}",
         "format": "a line a statement" if any(map(asks_steps, ids.unique())) else "",
         **{name: f"{name} {join_levels(held)}" for name, held in levels.items()},

@@ -21,12 +21,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 from cogniload_dataset import load_dataset
-from cogniload_gen import Frontier, credit_spans
+from cogniload_gen import Frontier, credit_spans, credit_tokens
+from cogniload_gen.cogniload.steps.credit import Span
 from cogniload_gen.rewards import answer_reward, step_reward, told
 
 Row = dict[str, Any]
-Place = tuple[int, int, float]
-"""Where a statement stands in a response, and its advantage."""
 
 FEW = 2
 """How many responses the batch counts for, beside those of a group."""
@@ -58,10 +57,10 @@ class Rewards:
         self.advantages.clear()
         if self.credit:
             ended = [answer == 1 and step > 0 for answer, step in zip(answers, steps, strict=True)]
-            self.judge(completions, completion_ids, columns, ended, [*groups.values()])
+            self.credit_all(completions, completion_ids, columns, ended, [*groups.values()])
         return rewards
 
-    def judge(
+    def credit_all(
         self,
         completions: list[Any],
         completion_ids: list[list[int]],
@@ -76,42 +75,38 @@ class Rewards:
         batch counts as FEW responses more, so that a group that is wrong throughout learns too.
         """
         texts = [told(completion)[0] for completion in completions]
-        places = []
+        judged = []
         for number, (text, right) in enumerate(zip(texts, ended, strict=True)):
             row = {name: columns[name][number] for name in ("id", "puzzle", "N")}
-            places.append(judged(row, text, right))
-        usual = fmean(right for mine in places for right, *_ in mine.values())
+            judged.append({span.statement: span for span in judge(row, text, right)})
+        usual = fmean(span.right for spans in judged for span in spans.values())
         for group in groups:
             for number in group:
-                mine = []
-                for t, (right, start, end) in places[number].items():
-                    beside = [places[other][t][0] for other in group if t in places[other]]
-                    share = (sum(beside) + FEW * usual) / (len(beside) + FEW)
-                    mine.append((start, end, right - share))
-                ids = completion_ids[number]
-                self.advantages[tuple(ids)] = self.to_tokens(texts[number], mine, len(ids))
-
-    def to_tokens(self, text: str, places: Sequence[Place], count: int) -> list[float]:
-        """Return the advantage of each of a response's tokens, of which the last ends it."""
-        offsets = self.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
-        starts = [start for start, _ in offsets[:count]]
-        starts += [len(text)] * (count - len(starts))
-        return [sum(a for begin, end, a in places if begin <= at < end) for at in starts]
+                worth = {}
+                for t, span in judged[number].items():
+                    beside = [judged[other][t].right for other in group if t in judged[other]]
+                    worth[t] = span.right - (sum(beside) + FEW * usual) / (len(beside) + FEW)
+                ids, spans = completion_ids[number], judged[number].values()
+                read = self.tokenizer(texts[number], return_offsets_mapping=True)
+                if read["input_ids"] == ids[: len(read["input_ids"])]:  # else its places are others
+                    ends = [(len(texts[number]), 0)] * (len(ids) - len(read["input_ids"]))
+                    offsets = [*read["offset_mapping"], *ends]
+                    self.advantages[tuple(ids)] = credit_tokens(spans, offsets, worth)
 
 
-def judged(row: Row, text: str, solved: bool) -> dict[int, tuple[bool, int, int]]:
-    """Return whether a response is right at each statement up to its first error, and where.
+def judge(row: Row, text: str, solved: bool) -> list[Span]:
+    """Return the statements of a response up to its first wrong one.
 
-    The end of a response counts as a statement: it is right if the answer is.
+    The end of a response counts as a statement, the one after the last. It is right if the answer
+    is.
     """
-    places, spans = dict[int, tuple[bool, int, int]](), credit_spans(text, row)
-    for span in spans:
-        places[span.statement] = span.right, span.start, span.end
+    spans = credit_spans(text, row)
+    for number, span in enumerate(spans, 1):
         if not span.right:
-            return places
+            return spans[:number]
     last = max((span.end for span in spans), default=0)
-    places[row["N"] + 1 if spans else 0] = solved and bool(spans), last, len(text) + 1
-    return places
+    end = Span(last, len(text) + 1, row["N"] + 1 if spans else 0, solved and bool(spans))
+    return [*spans, end]
 
 
 class Trainer(GRPOTrainer):
@@ -164,7 +159,9 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="folder of the checkpoints and of the model")
     parser.add_argument("--mix", default="frontier", help="even, frontier, or a file of puzzles")
     parser.add_argument("--credit", action="store_true", help="an advantage for each statement")
-    parser.add_argument("--target", type=float, nargs=2, default=[0.1, 0.6])
+    parser.add_argument(
+        "--target", type=float, nargs=2, default=(0.1, 0.6), help="of the frontier (0.1 0.6)"
+    )
     parser.add_argument("--d", type=int, nargs="+", default=[1])
     parser.add_argument("--N", type=int, nargs="+", default=[4, 5, 6, 8, 10, 13, 16, 20, 25, 32])
     parser.add_argument("--rho", type=int, nargs="+", default=[50, 75])
@@ -173,19 +170,18 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=64, help="responses of an update (64)")
     parser.add_argument("--save", type=int, default=100, help="updates between checkpoints (100)")
     parser.add_argument("--tokens", type=int, default=180, help="most tokens of a response")
-    parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     frontier = None
     if options.mix == "frontier":
         lengths = range(min(options.N), max(options.N) + 1)
         loads = {"d": options.d, "N": lengths, "rho": options.rho}
-        target = float(options.target[0]), float(options.target[1])
-        frontier = Frontier(**loads, target=target, seed=options.seed, traces="chat")
-    begun = sorted(options.out.glob("checkpoint-*"), key=lambda each: int(each.name[11:]))
+        frontier = Frontier(**loads, target=options.target, seed=options.seed, traces="chat")
+    last = "frontier.json" if frontier else "trainer_state.json"  # the last file of a checkpoint
+    begun = [*options.out.glob(f"checkpoint-*/{last}")]
+    begun.sort(key=lambda file: int(file.parent.name.removeprefix("checkpoint-")))
     if frontier and begun:
-        state = (begun[-1] / "frontier.json").read_text("utf-8")
-        frontier.load_state_dict(json.loads(state))
+        frontier.load_state_dict(json.loads(begun[-1].read_text("utf-8")))
     fixed = yaml.safe_load(Path(__file__).with_name("settings.yaml").read_text("utf-8"))
     settings = GRPOConfig(
         output_dir=str(options.out),
@@ -194,7 +190,6 @@ def main() -> None:
         learning_rate=options.rate,
         per_device_train_batch_size=options.batch,
         max_completion_length=options.tokens,
-        temperature=options.temperature,
         seed=options.seed,
         ignore_data_skip=frontier is not None,
         **fixed["reinforcement"],
@@ -210,7 +205,7 @@ def main() -> None:
         callbacks=[KeepFrontier(frontier)] if frontier else [],
     )
     trainer.rewards = rewards
-    trainer.train(resume_from_checkpoint=bool(begun))
+    trainer.train(resume_from_checkpoint=str(begun[-1].parent) if begun else None)
     trainer.save_model(str(options.out / "final"))
 
 

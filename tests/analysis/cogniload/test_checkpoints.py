@@ -45,8 +45,8 @@ def test_the_threshold_rises_over_the_checkpoints_with_the_figures_of_the_overvi
     ratios = found["ECL50"].to_numpy()[1:] / found["ECL50"].to_numpy()[:-1]
     assert (ratios > 2).all()
     page = read_page(tmp_path / "r/report.html")
-    (section,) = page.cssselect(f"#checkpoints_{'tokens' if x else 'steps'}")
-    shown = [page_text(row[1]) for row in section.xpath("following::table[1]//tr")]
+    (section,) = page.cssselect("#over-checkpoints")
+    shown = [page_text(row[2]) for row in section.xpath("following::table[1]//tr")]
     assert shown == ["Checkpoint", *(f"{at:,.10g}" for at in found["x"])]
     assert [*(tmp_path / "r/figures").glob("checkpoints*")]
     capsys.readouterr()
@@ -59,12 +59,34 @@ def test_two_checkpoints_are_no_curve(runs, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_labels_tell_the_checkpoint():
-    assert label_checkpoints(["a/step-1", "a/step-2"]) == ["step-1=a/step-1", "step-2=a/step-2"]
-    assert label_checkpoints(["a/step-1", "b/other"]) == ["a/step-1", "b/other"]
-    assert label_checkpoints(["mine=a/step-1", "a/step-2"]) == ["mine=a/step-1", "a/step-2"]
-    two = label_checkpoints(["mine=a", "b"], "tokens=1M,2M")
-    assert two == ["mine, tokens 1M=a", "tokens 2M=b"]
+def labelled(*results, x=None):
+    return [label for label, _ in label_checkpoints(results, x)]
+
+
+def test_labels_tell_the_checkpoint_and_the_training():
+    assert labelled(("", "a/step-1"), ("", "a/step-2")) == ["step-1", "step-2"]
+    assert labelled(("", "lr=1/step-1"), ("", "lr=2/step-1")) == ["lr=1 step-1", "lr=2 step-1"]
+    assert labelled(("", "a/step-1"), ("", "b/other")) == ["", ""]
+    assert labelled(("mine", "a/step-1"), ("", "a/step-2")) == ["mine", ""]
+    two = ("mine", "a"), ("", "lr=1/b")
+    assert labelled(*two, x="tokens=1M,2M") == ["mine, tokens 1M", "tokens 2M"]
+
+
+def test_two_trainings_are_two_lines_though_their_checkpoints_are_called_alike(tmp_path, capsys):
+    words = []
+    for run, better in (("a", 0), ("lr=2", 1)):
+        for number, step in enumerate(STEPS):
+            beta = [BETA[0] + better + number / 2, *BETA[1:]]
+            folder = tmp_path / run / f"step-{step}"
+            write_run(folder, "org/model", make_samples(beta, 12, 7 * better + number))
+            words.append(str(folder))
+    assert main(["report", *words, "--out", str(tmp_path / "r")]) == 0
+    found = written(tmp_path / "r", "checkpoints")
+    assert found.groupby("model")["x"].apply(list).to_dict() == {"a": STEPS, "lr=2": STEPS}
+    assert (found["low"] < found["high"]).all()
+    overview = written(tmp_path / "r", "overview")
+    assert overview["responses"].nunique() == 1
+    capsys.readouterr()
 
 
 @pytest.mark.parametrize("x", ["steps=1,2", "steps=1,2,x", "1,2,3", "hours=1,2,3"])

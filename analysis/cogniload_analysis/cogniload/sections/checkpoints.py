@@ -1,9 +1,11 @@
 """A threshold over the checkpoints of a training, whose names tell their steps or tokens."""
 
 import math
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -24,32 +26,36 @@ _FEWEST = 3
 """With fewer checkpoints there is no curve."""
 
 
-def label_checkpoints(results: Sequence[str], x: str | None = None) -> list[str]:
-    """Return paths of results as LABEL=PATH, so that each label tells which checkpoint it is.
+def label_checkpoints(
+    results: Sequence[tuple[str, str]], x: str | None = None
+) -> list[tuple[str, str]]:
+    """Return results, each a label and a path, with labels that tell which checkpoint each is.
 
-    A path whose last name tells a step, tokens or an epoch, as in runs/step-100, has that label
-    unless it has another. `x` is UNIT=NUMBER,NUMBER,..., a number for each path: it comes behind
-    its label. ValueError for an `x` of another form.
+    A path whose last name tells a step, tokens or an epoch, as runs/step-100 does, has that name as
+    its label, behind those folders in which the paths differ; unless any path has a label. `x` is
+    UNIT=NUMBER,NUMBER,..., a number for each path, which stands behind its label. ValueError for an
+    `x` of another form.
     """
     if x is None:
-        names = [path if "=" in path else Path(path).name for path in results]
-        both = zip(names, results, strict=True)
-        told = [name != path and bool(_NAME.search(name)) for name, path in both]
-        several = sum(told) > 1
+        paths = [Path(path).absolute() for _, path in results]
+        found = [bool(_NAME.search(path.name)) for path in paths]
+        if sum(found) < 2 or any(label for label, _ in results):
+            return [*results]
+        common = os.path.commonpath([path.parent for path in paths])
+        labels = [" ".join(path.relative_to(common).parts) for path in paths]
         return [
-            f"{name}={path}" if is_told and several else path
-            for name, path, is_told in zip(names, results, told, strict=True)
+            (label if is_checkpoint else "", path)
+            for label, is_checkpoint, (_, path) in zip(labels, found, results, strict=True)
         ]
     unit, _, numbers = x.partition("=")
-    labels = [f"{unit.strip()} {number.strip()}" for number in numbers.split(",")]
-    if len(labels) != len(results) or not all(map(_NAME.fullmatch, labels)):
+    places = [f"{unit.strip()} {number.strip()}" for number in numbers.split(",")]
+    if len(places) != len(results) or not all(map(_NAME.fullmatch, places)):
         form = f"steps, tokens or epochs and a number for each of {len(results)} results"
         raise ValueError(f"x must be {form}, as steps=0,100,200; got {x!r}")
-    labelled = []
-    for label, text in zip(labels, results, strict=True):
-        own, _, path = text.rpartition("=")
-        labelled.append(f"{own}, {label}={path}" if own else f"{label}={path}")
-    return labelled
+    return [
+        (", ".join(filter(None, (label, place))), path)
+        for place, (label, path) in zip(places, results, strict=True)
+    ]
 
 
 def checkpoints_table(overview: pd.DataFrame) -> pd.DataFrame:
@@ -75,24 +81,25 @@ def checkpoints_table(overview: pd.DataFrame) -> pd.DataFrame:
 
 def checkpoints_sections(overview: pd.DataFrame) -> list[Section]:
     """Return the section, by an `overview_table`; none where no training has three checkpoints."""
-    sections = []
-    for unit, rows in checkpoints_table(overview).groupby("unit"):
-        name = f"checkpoints_{str(unit).lower()}"
-        lines = [*rows.groupby("model")]
-        lengths = [
-            Series(str(model), mine["x"], mine["ECL50"], mine["ECL50_low"], mine["ECL50_high"])
-            for model, mine in ((model, _comparable(mine)) for model, mine in lines)
-        ]
-        shares = [
-            Series(str(model), mine["x"], mine["accuracy"], mine["low"], mine["high"])
-            for model, mine in lines
-        ]
-        drawn = (lengths, "ECL50 [statements]"), (shares, "Accuracy")
-        panels = [Panel(series, str(unit), what) for series, what in drawn]
-        figure = Figure(name, say("checkpoints"), panels)
-        content = [figure, table("checkpoints", rows)]
-        sections.append(Section(f"Over {str(unit).lower()}", content, name))
-    return sections
+    data = checkpoints_table(overview)
+    figures = [
+        _draw(f"checkpoints_{str(unit).lower()}", str(unit), [*rows.groupby("model")])
+        for unit, rows in data.groupby("unit")
+    ]
+    content = [*figures, table("checkpoints", data)]
+    return [Section("Checkpoints", content, "over-checkpoints")] if figures else []
+
+
+def _draw(name: str, unit: str, trainings: Sequence[tuple[Any, pd.DataFrame]]) -> Figure:
+    """Draw ECL50, and accuracy, of the checkpoints of trainings that are counted in a unit."""
+    lengths, shares = list[Series](), list[Series]()
+    for model, rows in trainings:
+        known = _comparable(rows)
+        ends = known["ECL50_low"], known["ECL50_high"]
+        lengths.append(Series(str(model), known["x"], known["ECL50"], *ends))
+        shares.append(Series(str(model), rows["x"], rows["accuracy"], rows["low"], rows["high"]))
+    drawn = (lengths, "ECL50 [statements]"), (shares, "Accuracy")
+    return Figure(name, say("checkpoints"), [Panel(series, unit, what) for series, what in drawn])
 
 
 def _comparable(rows: pd.DataFrame) -> pd.DataFrame:
