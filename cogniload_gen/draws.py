@@ -7,6 +7,7 @@ else: not on the batch it is made in, the process, the platform or any other dra
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,8 @@ _ONE, HALF, GOLDEN, _FIRST_FACTOR, _SECOND_FACTOR, _FIRST_SHIFT, _SECOND_SHIFT, 
     partial(np.array, dtype=np.uint64),
     (1, 32, 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 30, 27, 31),
 )
+
+_WORD = 2**64 - 1
 
 Key = np.ndarray | np.uint64
 """One key or an array of keys (uint64)."""
@@ -79,3 +82,38 @@ def distinct(words: np.ndarray, population: np.ndarray | int) -> np.ndarray:
     for i, j in enumerate(others.T):
         pool[row, i], pool[row, j] = pool[row, j], pool[row, i]
     return pool[:, :count].T
+
+
+# --- the same in plain Python, which is faster for few draws
+
+
+def mix(key: int, number: int) -> int:
+    """Return what `child` does."""
+    z = key + (number + 1) * 0x9E3779B97F4A7C15 & _WORD
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & _WORD
+    return z ^ z >> 31
+
+
+def mix_all(key: int, count: int, first: int = 0) -> list[int]:
+    """Return what `children` does, from the `first` of them on."""
+    return [mix(key, number) for number in range(first, first + count)]
+
+
+def pick(word: int, bound: int) -> int:
+    """Return what `uniform` does."""
+    return (word >> 32) * bound >> 32
+
+
+def ranked(words: Sequence[int]) -> list[int]:
+    """Return the places of words in the order of the ranks that `permutation` gives them."""
+    return [key & 15 for key in sorted(w >> 32 & ~15 | place for place, w in enumerate(words))]
+
+
+def shuffle(words: Sequence[int], population: int) -> list[int]:
+    """Return what `distinct` does."""
+    pool = [*range(max(population, len(words)))]
+    for i, word in enumerate(words):
+        j = i + pick(word, max(population - i, 1))
+        pool[i], pool[j] = pool[j], pool[i]
+    return pool[: len(words)]

@@ -202,7 +202,7 @@ class Source:
     ) -> Iterator["pa.Table"]:
         """Yield the rows from `start` up to `stop`, all by default, as tables of bounded size.
 
-        With `first_batch`, the first batch has that many rows and each further one eight times as
+        With `first_batch`, the first batch has that many rows and each further one 16 times as
         many as the one before, so that a stream's first rows come at once.
         """
         stop = len(self.selection) if stop is None else stop
@@ -210,7 +210,7 @@ class Source:
         while start < stop:
             size = min(size, self.batch_rows, stop - start)
             yield from self.make(self.selection.batch(start, start + size))
-            start, size = start + size, size * 8
+            start, size = start + size, size * 16
 
     def table(self) -> "pa.Table":
         """Return all rows as one table."""
@@ -218,14 +218,17 @@ class Source:
 
         return pa.concat_tables(self.tables())
 
-    def rows(self, start: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the rows from `start` on as dicts, made in blocks that grow as they are read."""
-        size = 1
-        while start < len(self.selection):
-            stop = min(start + size, len(self.selection))
-            for table in self.tables(start, stop):
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the rows from `start` up to `stop` as dicts, made in blocks that grow as they go.
+
+        By default, these are all.
+        """
+        stop, size = len(self.selection) if stop is None else stop, 1
+        while start < stop:
+            after = min(start + size, stop)
+            for table in self.tables(start, after):
                 yield from table.to_pylist()
-            start, size = stop, min(8 * size, _LARGEST_BLOCK)
+            start, size = after, min(8 * size, _LARGEST_BLOCK)
 
 
 def whole_table(
@@ -248,5 +251,8 @@ def whole_table(
         ids.append("-".join([prefix, *values, f"{index}{suffix}"]))
     own: dict[str, Any] = dict(zip(knobs, zip(*batch.cells, strict=True), strict=True))
     own |= {"id": ids, "seed": [selection.seed] * len(ids), "index": batch.indices}
-    made = {name: arrow(own[name]) for name in own.keys() - columns.keys()} | dict(columns)
-    return pa.table({name: made[name] for name in schema.names}, schema)
+    made = {name: columns[name] if name in columns else own[name] for name in schema.names}
+    known = (pa.Array, pa.ChunkedArray)
+    for name, column in made.items():
+        made[name] = column if isinstance(column, known) else arrow(column)
+    return pa.table(made, schema)

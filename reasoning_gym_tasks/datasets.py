@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
+import pyarrow as pa
 from reasoning_gym.coaching import BaseCurriculum, ScalarAttributeDefinition
 from reasoning_gym.dataset import ProceduralDataset
 from reasoning_gym.factory import register_dataset
@@ -14,6 +15,10 @@ from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
+
+_KEPT, _BLOCK, _ALONE = 1024, 512, 8
+"""Out of order, _ALONE items are made alone; a data set of up to _KEPT then makes, and keeps, up to
+_BLOCK at once."""
 
 
 @dataclass(kw_only=True)
@@ -57,7 +62,8 @@ class PuzzleDataset(ProceduralDataset):
     def __init__(self, config: PuzzleConfig) -> None:
         super().__init__(config=config, seed=config.seed, size=config.size)
         self.source = config.source(self.seed)
-        self.following, self.next = self.source.rows(), 0
+        self.following, self.next = self.source.rows(stop=self.size), 0
+        self.out_of_order, self.blocks = 0, dict[int, pa.Table]()
         self.count = budgets.prompt_counter(config.tokenizer)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -69,10 +75,7 @@ class PuzzleDataset(ProceduralDataset):
 
         `response_limit` is the tokens that its prompt leaves of the budget; ValueError if none.
         """
-        if check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES - 1) != self.next:
-            self.following = self.source.rows(idx)
-        self.next = -1  # after an error, none follows
-        row, self.next = next(self.following), idx + 1
+        row = self._row(check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES - 1))
         budget = self.config.context_budget
         share: budgets.Share = self.count(row["puzzle"], budget)
         name = dataset_name(self.config.benchmark)
@@ -85,6 +88,24 @@ class PuzzleDataset(ProceduralDataset):
             "difficulty": {knob.name: row[knob.name] for knob in self.config.benchmark.knobs},
         }
         return {"question": question, "answer": row["answer"], "metadata": metadata}
+
+    def _row(self, idx: int) -> dict[str, Any]:
+        """Return the row of an item: the next one, or one of a block."""
+        expected, self.next = self.next, -1  # after an error, none follows
+        self.out_of_order += idx != expected
+        if idx != expected and self.out_of_order > _ALONE and idx < self.size <= _KEPT:
+            size = max(1, min(_BLOCK, self.source.batch_rows // 50))
+            number, place = divmod(idx, size)
+            if number not in self.blocks:
+                start = number * size
+                tables = self.source.tables(start, min(start + size, self.size))
+                self.blocks[number] = pa.concat_tables(tables)
+            return dict(self.blocks[number].slice(place, 1).to_pylist()[0])
+        if idx != expected:
+            self.following = self.source.rows(idx, self.size if idx < self.size else None)
+        row = next(self.following)
+        self.next = -1 if idx + 1 == self.size else idx + 1
+        return row
 
     def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
         """Return 1.0 if a response, the whole of it, is correct by the benchmark's rules, else 0.0.

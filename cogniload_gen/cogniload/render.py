@@ -32,8 +32,8 @@ from cogniload_gen.text import Pieces, arrow, gather, line_up, offsets
 # The category of each value of all of them, one after the other: this order numbers the values.
 _OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
 
-# The number of each category's first value.
-_FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
+FIRST_VALUES = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
+"""The number of each category's first value."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def states(value: np.ndarray, wording: _Phrases) -> np.ndarray:
 
 def value_numbers(puzzles: Puzzles) -> np.ndarray:
     """Return the number of each value of the domains (values x d x puzzle)."""
-    return _FIRST_VALUE[puzzles.categories] + puzzles.domains
+    return FIRST_VALUES[puzzles.categories] + puzzles.domains
 
 
 # --- turn by turn

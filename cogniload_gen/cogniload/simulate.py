@@ -13,7 +13,7 @@ left, and that is what the code divides by. The invariants leave a valid stateme
 every step.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
@@ -26,7 +26,7 @@ from cogniload_gen.cogniload.validate import (
     at_least,
     fields,
     pack,
-    states,
+    places_of,
     unpack,
     valid,
 )
@@ -43,6 +43,9 @@ _TYPE_DRAW, _FIRST_ATTEMPT = 0, 1
 
 DRAWN_TOGETHER = 16_384
 """Statements whose first attempts are drawn at once, which takes some 10 MB."""
+
+CARDS = 16
+"""The words by which values are dealt in each category: its domain and the people are fewer."""
 
 FEW, AHEAD, NEXT = 32, 4, 160
 """Up to FEW puzzles are faster made one by one, AHEAD attempts at a statement drawn at once.
@@ -169,12 +172,12 @@ def _initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.nd
     comes twice, so values differ wherever the domain is large enough. With d <= 10 it always is,
     and d >= 11 includes such a category, so every two people differ somewhere.
     """
-    d, most = len(domain_size), 16
-    words = children(children(key, d), most + n)
+    d = len(domain_size)
+    words = children(children(key, d), CARDS + n)
     last = np.uint64(2**64 - 1)  # sorts behind the cards that are in play
-    in_play = np.arange(most).reshape(-1, 1, 1) < np.maximum(domain_size, n)
-    dealt = permutation(np.where(in_play, words[:most], last))[:n] % domain_size
-    state_place = permutation(words[most:].swapaxes(0, 1))
+    in_play = np.arange(CARDS).reshape(-1, 1, 1) < np.maximum(domain_size, n)
+    dealt = permutation(np.where(in_play, words[:CARDS], last))[:n] % domain_size
+    state_place = permutation(words[CARDS:].swapaxes(0, 1))
     return dealt.swapaxes(0, 1).astype(np.uint8), state_place
 
 
@@ -187,6 +190,21 @@ def run(
     needles: np.ndarray,
 ) -> Statements:
     """All N statements of each puzzle from the initial states S (sections 2.1.3 and 2.1.4)."""
+    drawn, made = walk(keys, S, domain_size, poi, N, needles)
+    d = len(domain_size)
+    places = np.split(drawn[4:], 2)
+    return Statements(*drawn[:4], *(x.T for x in places), *(unpack(x, d).T for x in made))
+
+
+def walk(
+    keys: np.ndarray,
+    S: np.ndarray,
+    domain_size: np.ndarray,
+    poi: np.ndarray,
+    N: np.ndarray,
+    needles: np.ndarray,
+) -> Drawn:
+    """Return what is drawn of all statements; and update and condition values, PoI's states."""
     n, d = len(S), len(domain_size)
     owner, first = np.repeat(np.arange(len(keys)), N), np.cumsum(N) - N
     step = child(keys[owner], 1 + np.arange(len(owner)) - first[owner])
@@ -202,71 +220,78 @@ def run(
         C, U = fields(places < new[2:4])
         return new[: 4 + 2 * d], np.array([C, U, pack(new[4 + 2 * d :])])
 
-    walk = one_by_one if len(keys) <= FEW else side_by_side
-    drawn, made = walk(draw, S, poi, N)
-    places = np.split(drawn[4:], 2)
-    return Statements(*drawn[:4], *(x.T for x in places), *(unpack(x, d).T for x in made))
+    if len(keys) > FEW:
+        return side_by_side(draw, S, poi, N)
+    return one_by_one(draw, S, poi, N, np.arange(N.sum()))
 
 
 def side_by_side(
     draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray
 ) -> Drawn:
-    """Take one attempt for every puzzle in each round.
+    """Return what `walk` does: take one attempt for every puzzle in each round.
 
-    Return what is drawn of all statements; and update and condition values with the PoI's states.
+    The last FEW puzzles go on one by one.
     """
     starts = range(0, N.sum(), DRAWN_TOGETHER)
     drawn, plan = join([draw(slice(start, start + DRAWN_TOGETHER), 0) for start in starts])
     made = np.empty_like(plan)
-    row, last, poi_now = np.cumsum(N) - N, np.cumsum(N) - 1, poi
-    attempt = np.zeros_like(N)
-    while len(row):
+    row, last = np.cumsum(N) - N, np.cumsum(N) - 1
+    attempt, at_poi, at_other = np.zeros_like(N), places_of(poi), places_of(poi == 0)
+    while len(row) > FEW:
         C, U, u = plan.take(row, axis=1)
         needle, reference = drawn[:2].take(row, axis=1)
         # Step 4: a hay skips the value that the PoI has
-        v, poi_value = states(S, reference), states(S, poi_now)
+        v, poi_value = S.take(places_of(reference)), S.take(at_poi)
         u += at_least(u, poi_value) * (needle == 0)
         # Step 5: the logical form: whoever meets the conditions gets the updates
         match, after = apply(S, C, v, U, u)
 
-        poi_state = states(after, poi_now)
-        accepted = valid(match, after, poi_now, poi_state, needle)
+        poi_state = after.take(at_poi)
+        accepted = valid(match, after, poi_state, after.take(at_other), needle)
         made[0, row], made[1, row], made[2, row] = u, v, poi_state
-        attempt = np.where(accepted, 0, attempt + 1)
         S = np.where(accepted, after, S)
+        attempt[accepted] = 0
         rejected = np.flatnonzero(~accepted)
         if len(rejected):
+            attempt[rejected] += 1
             again = row[rejected]
             drawn[:, again], plan[:, again] = draw(again, attempt[rejected])
         unfinished = ~accepted | (row < last)
         row = row + accepted
         if not unfinished.all():
             kept = np.flatnonzero(unfinished)
-            S, poi_now, row, last, attempt = (
-                array.take(kept, axis=-1) for array in (S, poi_now, row, last, attempt)
+            S, poi, row, last, attempt = (
+                array.take(kept, axis=-1) for array in (S, poi, row, last, attempt)
             )
+            at_poi, at_other = places_of(poi), places_of(poi == 0)
+    if len(row):
+        left = 1 + last - row
+        rows = np.arange(left.sum()) + np.repeat(row - np.cumsum(left) + left, left)
+        drawn[:, rows], made[:, rows] = one_by_one(draw, S, poi, left, rows)
     return drawn, made
 
 
-def one_by_one(draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray) -> Drawn:
+def one_by_one(
+    draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray, rows: np.ndarray
+) -> Drawn:
     """Return what `side_by_side` does, faster for few puzzles: it calls numpy for the draws alone.
 
-    Attempts at many statements are drawn at once.
+    Attempts at many statements are drawn at once. `rows` are those of the puzzles' N statements.
     """
     begins = iter(zip(S.T.tolist(), poi.tolist(), strict=True))
     first, parts = {0, *np.cumsum(N).tolist()}, []
-    for start in range(0, N.sum(), DRAWN_TOGETHER // AHEAD):
-        rows = np.arange(start, min(start + DRAWN_TOGETHER // AHEAD, N.sum()))
-        attempts = _Attempts(draw, rows, [[] for _ in rows])
+    for start in range(0, len(rows), DRAWN_TOGETHER // AHEAD):
+        some = rows[start : start + DRAWN_TOGETHER // AHEAD]
+        attempts = _Attempts(draw, some, [[] for _ in some])
         chosen, made = [], []
-        for own, row in enumerate(rows.tolist()):
-            if row in first:
+        for own in range(len(some)):
+            if start + own in first:
                 state, poi_now = next(begins)
-            for attempt in count():
-                place = attempts.find(own, attempt)
+            for place in attempts.of(own):
                 C, U, u, needle, reference = attempts.tries[place]
-                v, poi_value = state[reference], state[poi_now]
-                u += 0 if needle else at_least(u, poi_value)
+                v = state[reference]
+                if not needle:
+                    u += at_least(u, state[poi_now])
                 if after := apply_alone(state, C, v, U, u, poi_now, needle):
                     break
             state = after
@@ -291,12 +316,13 @@ class _Attempts:
     drawn: list[np.ndarray] = field(default_factory=list)
     tries: list[tuple[int, ...]] = field(default_factory=list)
 
-    def find(self, own: int, attempt: int) -> int:
-        """Return the place of an attempt at a statement, by its place among the rows."""
-        group, place = divmod(attempt, AHEAD)
-        if group == len(self.begins[own]):
-            self._draw_more(own, group)
-        return self.begins[own][group] + place
+    def of(self, own: int) -> Iterator[int]:
+        """Yield the places of the attempts at a statement, by its place among the rows."""
+        begins = self.begins[own]
+        for group in count():
+            if group == len(begins):
+                self._draw_more(own, group)
+            yield from range(begins[group], begins[group] + AHEAD)
 
     def _draw_more(self, own: int, group: int) -> None:
         stop = min(own + NEXT, len(self.rows)) if group else len(self.rows)
@@ -317,15 +343,24 @@ def join(parts: list[Drawn]) -> Drawn:
 
 def _draw_types(step: np.ndarray, N: np.ndarray, needles: np.ndarray) -> np.ndarray:
     """Step 1 of section 2.1.3: which steps are needles, each with the needles / statements left."""
-    left = np.repeat(np.cumsum(N), N) - np.arange(len(step))
-    drawn = iter(uniform(child(step, _TYPE_DRAW), left).tolist())
-    needle = []
-    for length, total in zip(N.tolist(), needles.tolist(), strict=True):
-        needles_left = total
-        for word in islice(drawn, length):
-            needle.append(word < needles_left)
-            needles_left -= needle[-1]
-    return np.array(needle)
+    begin = np.cumsum(N) - N
+    drawn = uniform(child(step, _TYPE_DRAW), np.repeat(begin + N, N) - np.arange(len(step)))
+    if len(N) <= FEW:
+        words, types = iter(drawn.tolist()), []
+        for length, total in zip(N.tolist(), needles.tolist(), strict=True):
+            left = total
+            for word in islice(words, length):
+                types.append(word < left)
+                left -= types[-1]
+        return np.array(types)
+    needle = np.empty(len(step), bool)
+    longest = np.argsort(-N, kind="stable")
+    begin, left = begin[longest], needles[longest]
+    for t, going_on in enumerate(np.searchsorted(-N[longest], -np.arange(N.max())).tolist()):
+        rows = begin[:going_on] + t
+        needle[rows] = drawn[rows] < left[:going_on]
+        left[:going_on] -= needle[rows]
+    return needle
 
 
 def draw_statements(

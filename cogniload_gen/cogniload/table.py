@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cogniload_gen.checks import check_choice, check_flag
+from cogniload_gen.cogniload.alone import make_alone
 from cogniload_gen.cogniload.knobs import TRACES
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE
 from cogniload_gen.cogniload.render import arrange, phrases, question_numbers, render, value_numbers
@@ -52,6 +53,9 @@ BATCH_STATEMENTS = 2_000_000
 BATCH_PUZZLES = 16_000
 """What is simulated side by side at most, which with the rendering takes some 400 MB."""
 
+SHORT = 250
+"""Up to as many statements, one puzzle is made faster in plain Python."""
+
 TABLE_CLAUSES = 500_000
 """Clauses that are rendered into one table, about 12 MB of text."""
 
@@ -75,6 +79,11 @@ def cogniload_source(selection: Grid, *, trace: bool = False, traces: Any = None
 
 def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[pa.Table]:
     """Yield the puzzles of one batch, in tables of about TABLE_CLAUSES."""
+    one, *others = batch.cells
+    if not others and one.N <= SHORT and schema is SCHEMA and selection.twin is None:
+        columns = make_alone(batch.keys, one, selection.language, selection.steps)
+        yield whole_table(selection, batch, schema, columns)
+        return
     d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in batch.cells]).T
     # those of each difficulty are simulated together, and put back into their rows afterwards
     rows = {level: np.flatnonzero(d == level) for level in sorted({*d.tolist()})}

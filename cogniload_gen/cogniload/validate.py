@@ -12,27 +12,30 @@ from typing import Any
 
 import numpy as np
 
-# The bits of a field.
-_FIELD = 4
+FIELD = 4
+"""The bits of a field."""
 
 # All bits of every other field, from the first on.
 _EVERY_OTHER = 0x0F0F0F0F0F0F0F0F
 
 
 def valid(
-    match: np.ndarray, after: np.ndarray, poi: np.ndarray, poi_state: np.ndarray, needle: np.ndarray
+    match: np.ndarray,
+    after: np.ndarray,
+    poi_state: np.ndarray,
+    another: np.ndarray,
+    needle: np.ndarray,
 ) -> np.ndarray:
     """Tell whether each puzzle's statement passes the validation (section 2.1.4, I1 and I2).
 
     `match` (person x puzzle) tells whom the statement applies to, `after` is the state that it
-    leads to, `poi_state` the PoI's in it. That no one whom a hay changes becomes equal to the PoI
-    is checked as the paper does, though the choice of update values sees to it already. That a hay
-    affects a non-PoI is not checked, as the reference person always matches.
+    leads to, `poi_state` the PoI's in it and `another` that of anyone else. That no one whom a hay
+    changes becomes equal to the PoI is checked as the paper does, though the choice of update
+    values sees to it already. That a hay affects a non-PoI is not checked, as the reference person
+    always matches.
     """
     unlike_poi = after != poi_state  # never the PoI
-    # all non-PoIs are equal if all equal one of them, and any one will do: person 0, or 1 if 0 is
-    # the PoI
-    another = states(after, poi == 0)
+    # all non-PoIs are equal if all equal one of them, and any one will do
     unlike_another = (after != another).sum(axis=0, dtype=np.uint8)
     I1 = unlike_poi.any(axis=0)
     I2 = (unlike_another > (poi_state != another)) | (len(match) < 3)
@@ -42,8 +45,12 @@ def valid(
 
 def states(S: np.ndarray, person: np.ndarray) -> np.ndarray:
     """Return the state of one person in each puzzle, of states S[person, puzzle]."""
-    puzzles = len(person)
-    return S.reshape(-1).take(person.astype(np.intp) * puzzles + np.arange(puzzles))
+    return S.take(places_of(person))
+
+
+def places_of(person: np.ndarray) -> np.ndarray:
+    """Return where the state of one person in each puzzle stands, of states S[person, puzzle]."""
+    return person.astype(np.intp) * len(person) + np.arange(len(person))
 
 
 def pack(values: np.ndarray) -> np.ndarray:
@@ -53,17 +60,22 @@ def pack(values: np.ndarray) -> np.ndarray:
 
 def unpack(states: np.ndarray, d: int) -> np.ndarray:
     """Return the values of d categories (a new first axis) of states."""
-    return (states >> starts(d, 1 + states.ndim)).astype(np.uint8) & np.uint8(2**_FIELD - 1)
+    return (states >> starts(d, 1 + states.ndim)).astype(np.uint8) & np.uint8(2**FIELD - 1)
 
 
 def starts(d: int, axes: int) -> np.ndarray:
     """Return the lowest bit of the field of each of d categories, along the first of the axes."""
-    return _FIELD * np.arange(d, dtype=np.uint64).reshape(-1, *[1] * (axes - 1))
+    return FIELD * np.arange(d, dtype=np.uint64).reshape(-1, *[1] * (axes - 1))
+
+
+def value_in(state: int, category: int) -> int:
+    """Return the value of one category of a state that is a plain integer."""
+    return state >> FIELD * category & 2**FIELD - 1
 
 
 def fields(used: np.ndarray) -> np.ndarray:
     """Return all bits of the fields of some categories (of the first axis)."""
-    return pack(used * np.uint8(2**_FIELD - 1))
+    return pack(used * np.uint8(2**FIELD - 1))
 
 
 def at_least(values: Any, least: Any) -> Any:
@@ -73,12 +85,9 @@ def at_least(values: Any, least: Any) -> Any:
     is there afterwards if it was not needed. Both are arrays or plain integers.
     """
     lent = 0x1010101010101010
-    first, second = (
-        (((values >> place & _EVERY_OTHER) | lent) - (least >> place & _EVERY_OTHER) & lent)
-        >> _FIELD
-        for place in (0, _FIELD)
-    )
-    return first | second << _FIELD
+    first = ((values & _EVERY_OTHER | lent) - (least & _EVERY_OTHER) & lent) >> FIELD
+    values, least = values >> FIELD, least >> FIELD
+    return first | (values & _EVERY_OTHER | lent) - (least & _EVERY_OTHER) & lent
 
 
 def apply(
@@ -96,12 +105,16 @@ def apply_alone(
 
     This is `valid` for plain integers: `side_by_side` and `one_by_one` make the same puzzles.
     """
-    match = [person for person, values in enumerate(state) if not (values ^ v) & C]
-    after = state.copy()
-    for person in match:
-        after[person] ^= (after[person] ^ u) & U
-    others = after[:poi] + after[poi + 1 :]
-    alike = len(set(others)) == 1
-    I1, I2 = not alike or others[0] != after[poi], not alike or len(state) < 3
-    own = len(match) < len(state) if needle else after[poi] not in [after[i] for i in match]
-    return after if I1 and I2 and own else []
+    unmet = [(held ^ v) & C for held in state]
+    after = [
+        held if not_met else held ^ (held ^ u) & U
+        for held, not_met in zip(state, unmet, strict=True)
+    ]
+    poi_state, others = after[poi], after[:poi] + after[poi + 1 :]
+    if others.count(others[0]) == len(others) and (others[0] == poi_state or len(state) > 2):
+        return []
+    if needle:
+        own = any(unmet)
+    else:
+        own = all(not_met or one != poi_state for one, not_met in zip(after, unmet, strict=True))
+    return after if own else []

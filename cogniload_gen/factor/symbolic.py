@@ -1,31 +1,35 @@
 """FACTOR's symbolic suite: puzzle keys -> forests -> texts and tables (section 3.1, Appendix A).
 
-Many puzzles of any N run side by side, in arrays of place x puzzle. A place is the i of the
-paper's v_i: parents stand before their children. The variables are dealt to the places at random,
-so that their numbers tell nothing. A text is a sequence of fragments, which Arrow gathers for all
-puzzles at once.
+A text is a sequence of fragments, which Arrow gathers for all puzzles at once.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogniload_gen.draws import child, children, uniform
 from cogniload_gen.factor import filler as fillers
+from cogniload_gen.factor.alone import make_alone
+from cogniload_gen.factor.forests import Forests, plant
+from cogniload_gen.factor.fragments import (
+    AND,
+    COMMA,
+    COMMA_AND,
+    FULL_STOP,
+    LINE_START,
+    NEW_GROUP,
+    NOTHING,
+    SAME_GROUP,
+    Fragments,
+    fragments,
+)
 from cogniload_gen.factor.knobs import PAPER_ROOTS, SymbolicCell
-from cogniload_gen.files import read_words
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
-from cogniload_gen.text import gather, offsets
+from cogniload_gen.text import arrow, gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
-
-# Children of a puzzle's key, beside those in filler.py and training.py:
-_VARIABLE_DRAW, _ROOTS_DRAW, _PARENT_DRAW, _RELATION_DRAW, _ORDER_DRAW = range(5)
-_EMPTY_DRAW, _TARGET_DRAW = range(5, 7)
 
 # The columns of a table of puzzles.
 _SYMBOLIC_SCHEMA = pa.schema(
@@ -37,190 +41,10 @@ _SYMBOLIC_SCHEMA = pa.schema(
     }
 )  # fmt: skip
 
-# --- Forests of variables -----------------------------------------------------------------------
-
-# The largest value of a root; the least is 0.
-_LARGEST_ROOT = 10
-
-EMPTY = 10
-"""One target in EMPTY matches no variable, whatever the N."""
-
-
-@dataclass(frozen=True)
-class _Forests:
-    """Forests with N variables each, as arrays of place x puzzle; places from N on mean nothing.
-
-    `variable` is the number of the variable at a place; the first k places are roots. `parent` is
-    a place, `operation` what is added to the parent's value: -1, 0 or +1. `order` holds the places
-    in the order of the text. `target` is the value in the question.
-    """
-
-    N: np.ndarray
-    k: np.ndarray
-    variable: np.ndarray
-    parent: np.ndarray
-    operation: np.ndarray
-    value: np.ndarray
-    order: np.ndarray
-    target: np.ndarray
-
-    @property
-    def hops(self) -> np.ndarray:
-        """How many edges the deepest variable of the target's value is from its root.
-
-        It is 0 where only roots have that value, or none has.
-        """
-        depth, puzzle = np.zeros_like(self.parent), np.arange(len(self.N))
-        for i in range(1, len(depth)):
-            depth[i] = np.where(i < self.k, 0, depth[self.parent[i], puzzle] + 1)
-        is_gold = (self.value == self.target) & (self.place < self.N)
-        return np.where(is_gold, depth, 0).max(axis=0)
-
-    @property
-    def place(self) -> np.ndarray:
-        """The places, to compare with N or k."""
-        return np.arange(len(self.value))[:, None]
-
-
-def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> _Forests:
-    """The forests of the given keys (uint64) with their numbers of variables N (A.1.1, A.1.2).
-
-    The number of roots k is `roots`, or drawn from 1..N where that is 0. A parent is uniform on the
-    places before, an operation on {none, +1, -1}, a root's value on 0..10, and both orders, of the
-    variables and of the statements, are uniform too.
-    """
-    places, puzzle = int(N.max()), np.arange(len(N))
-    k = np.where(np.asarray(roots) > 0, roots, 1 + uniform(child(keys, _ROOTS_DRAW), N))
-    before = np.maximum(np.arange(places), 1)[:, None]
-    parent = uniform(children(child(keys, _PARENT_DRAW), places), before)
-    relation = children(child(keys, _RELATION_DRAW), places)
-    operation, value = uniform(relation, 3) - 1, uniform(relation, _LARGEST_ROOT + 1)
-    for i in range(1, places):
-        value[i] = np.where(i < k, value[i], value[parent[i], puzzle] + operation[i])
-    variable, order = (
-        shuffled(children(child(keys, number), places), N)
-        for number in (_VARIABLE_DRAW, _ORDER_DRAW)
-    )
-    return _Forests(N, k, variable, parent, operation, value, order, ask(keys, value, N))
-
-
-def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """The target values (A.1.5).
-
-    Nine times in ten it is the value of a variable, each variable equally likely. Once in ten no
-    variable has it: it is then one below the smallest value or one above the largest, either
-    equally likely.
-    """
-    variables = np.where(np.arange(len(value))[:, None] < N, value, value[0])
-    known = value[uniform(child(keys, _TARGET_DRAW), N), np.arange(len(N))]
-    is_above = uniform(child(keys, _TARGET_DRAW), 2) == 1
-    outside = np.where(is_above, variables.max(axis=0) + 1, variables.min(axis=0) - 1)
-    return np.where(uniform(child(keys, _EMPTY_DRAW), EMPTY) == 0, outside, known)
-
-
-def shuffled(words: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """Random permutations of 0..N-1 down the columns of `words` (uint64, places x puzzles).
-
-    Below a column's N entries stand its other places.
-    """
-    place = np.arange(len(words), dtype=np.uint64)[:, None]
-    low = np.uint64((1 << len(words).bit_length()) - 1)
-    last = np.uint64(2**64 - 1)
-    keys = np.where(place < N, words, last) & ~low | place  # without ties
-    return (np.sort(keys.T, axis=1).T & low).astype(np.int64)
-
-
-# --- Texts --------------------------------------------------------------------------------------
-
-LEADS = _SAME_GROUP, _NEW_GROUP, _LINE_START = range(3)
-ENDINGS = NOTHING, COMMA, AND, _COMMA_AND, _FULL_STOP = range(5)
-"""What stands before a statement and after a listed variable, in the order of the data file."""
-
 # What a batch holds at most, so that its arrays stay in the processor's cache: tokens of filler, a
 # statement counting as so many with its solution; and puzzles.
 _BATCH_TOKENS, _STATEMENT_TOKENS = 400_000, 12
 BATCH_PUZZLES = 4000
-
-TEXT = read_words(__package__, "symbolic")
-"""The sentences of the data file."""
-
-
-@dataclass(frozen=True)
-class _Fragments:
-    """The fragments of texts with up to M variables, and where those of a kind stand.
-
-    `texts` holds the fragments, kind after kind, from `first[kind]` on. The methods take arrays of
-    variables, of values (see `value_range`) and of operations (-1, 0 or +1), and return positions
-    in `texts`.
-    """
-
-    M: int
-    texts: pa.Array
-    first: dict[str, int]
-
-    def variable(
-        self, kind: str, variable: np.ndarray, variant: np.ndarray | int = 0
-    ) -> np.ndarray:
-        """Find a variable in a kind that holds all M of them in each of its variants."""
-        return self.first[kind] + self.M * variant + variable
-
-    def value(self, kind: str, value: np.ndarray, variant: np.ndarray | int = 0) -> np.ndarray:
-        """Find a value in a kind that holds all values in each of its variants."""
-        return self.first[kind] + len(value_range(self.M)) * variant + value + self.M
-
-    def operation(self, kind: str, operand: np.ndarray, operation: np.ndarray) -> np.ndarray:
-        """Find an operation in a kind that holds all operations on each operand (0, 1, ...)."""
-        return self.first[kind] + len(TEXT["operations"]) * operand + operation + 1
-
-
-def value_range(M: int) -> range:
-    """All values of M variables, and of the questions about them."""
-    return range(-M, M + _LARGEST_ROOT + 1)
-
-
-@lru_cache(maxsize=8)
-def fragments(M: int) -> _Fragments:
-    """The fragments of texts with up to M variables."""
-    statement, solution, answers = TEXT["statement"], TEXT["solution"], TEXT["answer"]
-    leads, endings = statement["leads"].values(), answers["endings"].values()
-    variables = [TEXT["variable"].format(number=number) for number in range(M)]
-    values = value_range(M)
-    operations = list(enumerate(TEXT["operations"], -1))
-
-    def of_operands(form: str) -> list[str]:
-        return [form.format(variable=v, operation=o) for v in variables for _, o in operations]
-
-    kinds = {
-        "opening": [TEXT["opening"]],
-        "closing": [TEXT["closing"]],
-        "instruction": [TEXT["instruction"]],
-        "filler": fillers.FRAGMENTS,
-        "assign": [
-            statement["assign"].format(lead=i, variable=v) for i in leads for v in variables
-        ],
-        "root": [statement["root"].format(value=x) for x in values],
-        "edge": of_operands(statement["edge"]),
-        "question": [TEXT["question"].format(value=x) for x in values],
-        "define": [solution["define"].format(variable=v) for v in variables],
-        "given": [solution["given"].format(value=x) for x in values],
-        "parent": of_operands(solution["parent"]),
-        "result": [
-            solution["result"].format(value=x, operation=o, result=x + step)
-            if step
-            else solution["given"].format(value=x)
-            for x in values
-            for step, o in operations
-        ],
-        "none": [answers["none"]],
-        "conclusion": [form.format(value=x) for form in answers["conclusions"] for x in values],
-        "item": [f"{v}{ending}" for ending in endings for v in variables],
-    }
-    first = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()
-    texts = pa.array([text for texts in kinds.values() for text in texts])
-    return _Fragments(M, texts, dict(zip(kinds, first, strict=False)))
-
-
-# --- Columns ------------------------------------------------------------------------------------
 
 
 def batch_size(N: float, context: float) -> int:
@@ -238,7 +62,11 @@ def symbolic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
     fillers.check_context(N, context, fillers.word_counts(token_counter(tokenizer)))
 
     def make(batch: Batch) -> Iterator[pa.Table]:
-        columns = symbolic_columns(batch.keys, batch.cells, tokenizer, selection.twin)
+        one, *others = batch.cells
+        if not others and not one.context and selection.twin is None:
+            columns = make_alone(int(batch.keys[0]), one)
+        else:
+            columns = symbolic_columns(batch.keys, batch.cells, tokenizer, selection.twin)
         columns["suite"] = ["symbolic"] * len(batch.cells)
         yield whole_table(selection, batch, _SYMBOLIC_SCHEMA, columns)
 
@@ -270,21 +98,22 @@ def symbolic_columns(
         forests = replace(forests, k=np.maximum(forests.k, number))
     tokens = np.array(context) * (twin != "context=0")
     filler = fillers.write(keys, tokens, fillers.word_counts(token_counter(tokenizer)))
-    made_of = fragments(-(-max(N) // 64) * 64)  # few sizes, so that they are made once
+    made_of = fragments(max(N))
     answers, conclusions = answer(forests, made_of)
+    nothing = arrow([""] * len(keys))  # a plain "" imports pandas
     return {
         "roots": forests.k,
         "puzzle": texts(forests, filler, keys, made_of),
-        "question": made_of.texts.take(pa.array(made_of.value("question", forests.target))),
+        "question": made_of.texts.take(arrow(made_of.value("question", forests.target))),
         "answer": answers,
-        "solution": pc.binary_join_element_wise(steps(forests, made_of), conclusions, ""),
+        "solution": pc.binary_join_element_wise(steps(forests, made_of), conclusions, nothing),
         "target": forests.target,
         "hops": forests.hops,
     }
 
 
 def texts(
-    forests: _Forests, filler: fillers.Filler, keys: np.ndarray, made_of: _Fragments
+    forests: Forests, filler: fillers.Filler, keys: np.ndarray, made_of: Fragments
 ) -> pa.Array:
     """The whole prompts: statements within filler, question and instruction."""
     order, puzzles = forests.order, len(keys)
@@ -292,8 +121,8 @@ def texts(
     place = fillers.scatter(keys, forests.N, places)
     # before how many words of the filler each statement stands
     at = filler.boundary[filler.first_boundary[:-1] + place]
-    lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, _NEW_GROUP, _SAME_GROUP)
-    lead[0, at[0] == 0] = _LINE_START
+    lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, NEW_GROUP, SAME_GROUP)
+    lead[0, at[0] == 0] = LINE_START
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
     root = made_of.value("root", forests.value)
     edge = made_of.operation("edge", parent, forests.operation)
@@ -319,7 +148,7 @@ def texts(
     return gather(made_of.texts, ids, first_word + offsets(2 * forests.N + 4))
 
 
-def steps(forests: _Forests, made_of: _Fragments) -> pa.Array:
+def steps(forests: Forests, made_of: Fragments) -> pa.Array:
     """Solutions line by line, parents before their children."""
     is_used = forests.place < forests.N
     is_child = (forests.place >= forests.k) & is_used
@@ -334,7 +163,7 @@ def steps(forests: _Forests, made_of: _Fragments) -> pa.Array:
     return gather(made_of.texts, ids[used], offsets(3 * forests.N - forests.k))
 
 
-def answer(forests: _Forests, made_of: _Fragments) -> tuple[pa.Array, pa.Array]:
+def answer(forests: Forests, made_of: Fragments) -> tuple[pa.Array, pa.Array]:
     """The variables that have the target's value: as the answer column and as a sentence."""
     equal = (forests.value == forests.target) & (forests.place < forests.N)
     hit = np.zeros(equal.T.shape, bool)
@@ -345,8 +174,8 @@ def answer(forests: _Forests, made_of: _Fragments) -> tuple[pa.Array, pa.Array]:
     after = first[puzzle + 1] - 1 - np.arange(len(puzzle))  # variables yet to come
     listed = made_of.variable("item", variable, np.where(after > 0, COMMA, NOTHING))
     listed = np.insert(listed, first[:-1][count == 0], made_of.first["none"])
-    last_comma = np.where(count[puzzle] == 2, AND, _COMMA_AND)
-    ending = np.select([after == 0, after == 1], [_FULL_STOP, last_comma], COMMA)
+    last_comma = np.where(count[puzzle] == 2, AND, COMMA_AND)
+    ending = np.select([after == 0, after == 1], [FULL_STOP, last_comma], COMMA)
     opening = made_of.value("conclusion", forests.target, np.minimum(count, 2))
     sentence = np.insert(made_of.variable("item", variable, ending), first[:-1], opening)
     return (

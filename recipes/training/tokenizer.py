@@ -15,7 +15,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import PreTrainedTokenizerFast
 
 from cogniload_gen.factor.filler import WORDS
-from cogniload_gen.factor.symbolic import TEXT, value_range
+from cogniload_gen.factor.fragments import TEXT, value_range
 
 MAX_N = 39
 LOWEST = -17

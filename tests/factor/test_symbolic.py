@@ -10,7 +10,7 @@ from scipy.stats import binomtest, chisquare
 from stored import cases
 from symbolic_checker import PUZZLE, STATEMENT, relations, rows, values
 
-from cogniload_gen.factor.symbolic import plant
+from cogniload_gen.factor.forests import plant
 
 CASES = cases(__file__)
 

@@ -7,7 +7,7 @@ from symbolic_checker import made
 from tokenizer import COMPARISONS, END, LOWEST, MAX_N, PAD, UNKNOWN, make_tokenizer, vocabulary
 from transformers import AutoTokenizer
 
-from cogniload_gen.factor.symbolic import value_range
+from cogniload_gen.factor.fragments import value_range
 from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
 
 TOKENIZER = make_tokenizer()
