@@ -28,7 +28,7 @@ def lexer(variable: str) -> Pattern:
     """
     return compile(
         rf"""
-      \ (?![<>v\ue000-\uf8ff])                              # most blanks, told by one look
+      \ +(?![<>v\ue000-\uf8ff])                             # most blanks, told by one look
     | (?P<range>
         {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:(?:up\ )?to|through|thru|until)\ |\.\.+|…)
         \ ?,?\ ?{VARIABLE})

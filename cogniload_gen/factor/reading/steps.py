@@ -307,8 +307,9 @@ def plain(response: str, problem: Problem) -> str:
     )
     text = patterns.arrow.sub("= ", clean(text)).translate(MARKS)
     text = NUMBER_WORDS.sub(lambda match: spelled_out(match).ljust(len(match[0])), text)
-    text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
-    text = re.sub(r"[^\S\n]", " ", text)
+    if "minus" in text or "negative" in text:  # a search for what stands before them takes long
+        text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
+    text = re.sub(r"[^\S\n ]", " ", text)
 
     def spotted(match: re.Match) -> str:
         name = canonical_name(match[0]) if problem.pattern is VARIABLE_FIRST else match[0]
