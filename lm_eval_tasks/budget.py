@@ -296,6 +296,7 @@ class SharedBudgetTask(ConfigurableTask):
     def describe(self, request: Instance, response: str) -> dict[str, Any]:
         """Return what the disk keeps of a response: its counts, its score, and its share.
 
+        Its steps are read as well, while others are under way, so that the scoring finds them read.
         ValueError for a server that read less than the prompt, if the model's tokenizer counts it.
         """
         doc, facts = request.doc, facts_of(response)
@@ -311,7 +312,9 @@ class SharedBudgetTask(ConfigurableTask):
 
     def record(self, response: str, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the disk keeps of a response to a puzzle with its counts."""
-        return Sample.from_answer(response, row).record()
+        sample = Sample.from_answer(response, row)
+        sample.metrics  # noqa: B018  (`step_metrics` knows them from then on)
+        return sample.record()
 
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""

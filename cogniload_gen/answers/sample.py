@@ -298,7 +298,7 @@ class Sample:
         parts = (part for each in _parts(self.held.get("arguments")) for part in _parts(each))
         return next((dict(part) for part in parts if isinstance(part, Mapping)), {})
 
-    @property
+    @cached_property
     def limit(self) -> int | None:
         """The limit of its response, in tokens; None where its request says none."""
         limits = (as_count(self.settings.get(name)) for name in LIMITS)
@@ -358,7 +358,7 @@ class Sample:
             spent = count * self.response_tokens
         return None if prompt is None or spent is None else (count * prompt, spent)
 
-    @property
+    @cached_property
     def ending(self) -> Ending | None:
         """How the response ended; None where nobody knows.
 
@@ -374,7 +374,7 @@ class Sample:
         """Whether the response was cut off by its outcome, which empty ones have too."""
         return str(self.outcome).endswith("max_context") and bool(self.apart.response.strip())
 
-    @property
+    @cached_property
     def _scored_counts(self) -> dict[str, int | None]:
         """The tokens and the budget by which the response is scored.
 
@@ -500,7 +500,7 @@ def as_count(value: object) -> int | None:
 
     None for all else: nobody knows how many these are.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(ValueError):
         number = float(value) if isinstance(value, str) else value

@@ -118,8 +118,9 @@ def solve_steps(puzzle_text: str) -> Solution:
         raise ValueError("line 1: expected a puzzle, got an empty text")
     if lines[0][1].startswith("{"):
         raise ValueError("expected the text of one puzzle, its column puzzle, and got a row")
+    begins = [text for _, text in lines if text.startswith("1.")]
     others = map(_grammar_of, LANGUAGES[1:])
-    marked = (each for each in others if each.mark.search(puzzle_text))
+    marked = (each for each in others if any(map(each.mark.match, begins)))
     own = next(marked, _grammar_of(LANGUAGES[0]))
     first = next((i for i, (_, text) in enumerate(lines) if _NUMBERED.match(text)), len(lines) - 1)
     question_first = _NUMBERED.match(lines[-1][1]) and lines[first - 1][1].endswith(("?", "？"))

@@ -4,6 +4,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
@@ -194,7 +195,7 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
 
 def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:
     puzzle, outcome = sample.doc, sample.outcome
-    correct = {each.value: each.correct for each in analysis.outcomes}
+    correct = _correct(analysis.outcomes)
     row = {"id": show_controls(sample.id), "seed": read_count(puzzle, "seed")}
     names = [load.name for load in analysis.loads]
     row |= zip(names, analysis.read_loads(puzzle), strict=True)
@@ -211,6 +212,12 @@ def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:
     for group in analysis.facts:
         row |= zip(group.types, group.read(sample), strict=True)
     return row
+
+
+@cache
+def _correct(outcomes: Any) -> dict[str, bool]:
+    """Return whether each of some outcomes is right, by its name."""
+    return {each.value: each.correct for each in outcomes}
 
 
 def read_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, Sample]]:

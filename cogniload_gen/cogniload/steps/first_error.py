@@ -154,6 +154,9 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon) -> Steps:
     last = max(decided, default=0)
     facts[last + 1 :] = [story.NOTHING] * (len(facts) - last - 1)  # nothing is told of the rest
     coverage = len(decided) / (len(facts) - 1)
+    speaks = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
+    if not speaks or not (answer or any(fact.after for fact in facts)):
+        return Steps(decided=decided, coverage=coverage)
     best, *others = story.find_stories(facts, last, blocks, answer, lexicon)
     path, first = best.path(), best.first_error
     states = [past.state for past in path]
@@ -173,16 +176,19 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon) -> Steps:
         error = "answer"
     regular = coverage == 1 and story.is_regular(facts, lexicon)
     cost = path[first].cost if regular and first is not None else best.cost
-    plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
-    plain = plain and any([*(fact.after for fact in facts), answer if error is None else None])
     clear = margin >= (STOP_MARGIN if error == "stopped" else MARGIN) and cost <= _DEAREST
     thin = error not in (None, "answer", "stopped") and coverage < _LEAST_COVERAGE
     tail = [name for block in blocks.statements[last] for name in block.named]
     recap = error == "drifted" and first == last and tail.count(poi) > 2
     goes_on = any(block.evidence for some in blocks.statements[last + 1 :] for block in some)
     torn = twice and (first != 0 or not beside)
-    unclear = thin or torn or recap or (error == "stopped" and goes_on)
-    if not (plain and clear) or unclear:
+    told = {
+        t: {v.category: Told(v.value, v.start, v.end) for v in fact.after}
+        for t, fact in enumerate(facts)
+        if fact.after
+    }
+    unclear = thin or torn or recap or (error == "stopped" and goes_on) or bool(error and not told)
+    if unclear or not clear:
         return Steps(decided=decided, coverage=coverage)
     broken: dict[str, Any] = {"recovered": False} if error else {}
     corrections = {place for fact in facts for place in fact.corrections}
@@ -195,12 +201,7 @@ def judge(blocks: story.Sorted, answer: str | None, lexicon: Lexicon) -> Steps:
         shown += [fact.verdict.start] if fact.verdict else []
         shown += [block.start for block in blocks.statements[first]]
         broken["place"] = next(iter(shown), None)
-        corrections |= {told.start for t, told in blocks.returns.items() if t in right}
-    told = {
-        t: {v.category: Told(v.value, v.start, v.end) for v in fact.after}
-        for t, fact in enumerate(facts)
-        if fact.after
-    }
+        corrections |= {back.start for t, back in blocks.returns.items() if t in right}
     begins = {t: some[0].start for t, some in enumerate(blocks.statements[: last + 1]) if some}
     return Steps(
         told, first_error=first, error=error, corrections=tuple(sorted(corrections)),

@@ -1,7 +1,7 @@
 """The words of a response that mean something, for one puzzle (data/steps.toml)."""
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ PUNCTUATION = {mark: kind for kind, marks in VOCABULARY["punctuation"].items() f
 _PLAIN_WORDS = frozenset(VOCABULARY["common"]["words"].split())
 
 _LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
+_TOKEN = rf"(?:{_LETTER}+(?:['\-]{_LETTER}+)*|[0-9]+|[\x00-\x7f]|.) *+"
+_CHINESE = re.compile("[\u3400-\u9fff]")
 
 
 class Word(NamedTuple):
@@ -45,11 +47,9 @@ KIND = itemgetter(0)
 
 
 class Lexicon:
-    """What words mean in the responses to one puzzle, and the puzzle as numbers of categories.
+    """What words mean in the responses to one puzzle, and the puzzle by places of `categories`.
 
-    `truth[t]` are the PoI's values after statement t in the order of `categories`; `rules[t - 1]`
-    are the conditions and the updates of statement t by the positions of the categories. Of a
-    puzzle that is not in English, values are read in its own `language`.
+    Of a puzzle that is not in English, values are read in its own `language`.
     """
 
     def __init__(self, solution: Solution, language: str = ENGLISH) -> None:
@@ -58,14 +58,6 @@ class Lexicon:
         self.people = tuple(people)
         self.categories = tuple(people[poi])
         self.place = {category: i for i, category in enumerate(self.categories)}
-        self.truth = [tuple(state[poi][c] for c in self.categories) for state in solution.states]
-        self.rules = [
-            (
-                tuple((self.place[c], v) for c, v in needs.items()),
-                {self.place[c]: v for c, v in gives.items()},
-            )
-            for needs, gives in solution.statements
-        ]
         self.values = value_categories(solution, self.categories, language)
         self.words: dict[str, tuple[str, str | int]] = {
             word: meaning
@@ -76,13 +68,13 @@ class Lexicon:
         self.apart = own["apart"]
         for word in own["ignored"].split():
             self.words.pop(word, None)
-        self.phrases: list[tuple[list[str], re.Pattern, str]] = []
+        self.phrases: list[tuple[list[str], str, str]] = []
         for listed, value in spellings(self.values, language).items():
             spelling = self.split(listed)
             if " " in spelling or "-" in spelling:
                 parts, one_word = re.split("[ -]", spelling), spelling.replace(" ", "-")
                 alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end: literals are found fastest
-                pattern = re.compile("[ -]".join(map(re.escape, parts)) + alone, re.DOTALL)
+                pattern = "(?s)" + "[ -]".join(map(re.escape, parts)) + alone
                 self.phrases.append((parts, pattern, one_word))
                 self.words.setdefault(one_word, ("value", value))
             self.words[spelling] = "value", value
@@ -91,11 +83,30 @@ class Lexicon:
                 self.words[word] = "person", name
         self.clipped = {n[:i].lower() for n in self.people for i in range(3, len(n))} - _PLAIN_WORDS
         self.meanings: dict[str, tuple[str, str | int, int]] = {}
-        chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
-        keywords = "|".join(map(re.escape, reversed(chinese)))
-        self.token = re.compile(
-            rf"(?:{_LETTER}+(?:['\-]{_LETTER}+)*|[0-9]+|[\x00-\x7f]|{keywords}|.) *+", re.DOTALL
-        )
+
+    @cached_property
+    def chinese_token(self) -> re.Pattern:
+        """The pattern of a word in a text with Chinese characters, which has no spaces."""
+        own = sorted(filter(_CHINESE.match, self.words), key=len, reverse=True)
+        return re.compile(_TOKEN.replace("|.)", f"|{'|'.join(map(re.escape, own))}|.)"), re.DOTALL)
+
+    @cached_property
+    def truth(self) -> list[tuple[str, ...]]:
+        """The PoI's values after each statement, from the initial state on."""
+        own = (state[self.solution.poi] for state in self.solution.states)
+        return [tuple(state[category] for category in self.categories) for state in own]
+
+    @cached_property
+    def rules(self) -> list[tuple[tuple[tuple[int, str], ...], dict[int, str]]]:
+        """The conditions and the updates of each statement, by the places of the categories."""
+        place = self.place
+        return [
+            (
+                tuple((place[c], v) for c, v in needs.items()),
+                {place[c]: v for c, v in gives.items()},
+            )
+            for needs, gives in self.solution.statements
+        ]
 
     def split(self, text: str) -> str:
         """Return a text with spaces for the marks that separate words in its language."""
@@ -108,8 +119,9 @@ class Lexicon:
         text = self.split(plain(response))
         for parts, pattern, one_word in self.phrases:
             if all(part in text for part in parts):
-                text = pattern.sub(one_word.replace("\\", r"\\"), text)  # of the same length
-        pieces = self.token.findall(text)
+                text = re.sub(pattern, one_word.replace("\\", r"\\"), text)  # of the same length
+        token = self.chinese_token if _CHINESE.search(text) else re.compile(_TOKEN, re.DOTALL)
+        pieces = token.findall(text)
         for piece in {*pieces} - self.meanings.keys():
             word = piece.rstrip(" ")
             kind, data = self.look_up(word) if word else ("", "")
