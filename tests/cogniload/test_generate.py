@@ -12,6 +12,7 @@ from memory import PEAK
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles
 from cogniload_gen.cogniload import simulate as simulate_module
 from cogniload_gen.cogniload import table as table_module
+from cogniload_gen.cogniload.table import SHORT
 
 GOLDEN_GRID = {"d": range(1, 13), "N": [1, 20, 100], "rho": [5, 33.3, 95], "num_puzzles": 2}
 GOLDEN = "5f2dc042e1e16f6d3678d9bb335d229f894241183a3bb9e51c67909d41ce9be0"
@@ -60,11 +61,16 @@ def test_batches_do_not_matter(monkeypatch, batch, table_clauses):
     assert pa.concat_tables(parts).equals(whole)
 
 
-def test_a_puzzle_asked_for_alone_is_the_same():
-    whole = generate_puzzles(**GRID, num_puzzles=4).to_pylist()
-    for row in whole:
+@pytest.mark.parametrize("changes", [
+    {}, {"steps": True}, {"language": "de"}, {"language": "zh"}, {"trace": True}, {"twin": "tail"},
+])  # fmt: skip
+def test_a_puzzle_asked_for_alone_is_the_same(changes):
+    """A short one without trace or twin is made in plain Python."""
+    grid = {"d": range(1, 13), "N": [1, 8, SHORT, SHORT + 1], "rho": [5, 60]}
+    for row in generate_puzzles(**grid, num_puzzles=2, **changes).to_pylist():
         cell = row["d"], row["N"], row["rho"]
-        assert generate_puzzles(*cell, 1, first_index=row["index"]).to_pylist() == [row]
+        alone = generate_puzzles(*cell, 1, first_index=row["index"], **changes)
+        assert alone.to_pylist() == [row]
 
 
 @pytest.mark.parametrize(("d", "N", "puzzles"), [(12, 1, 50_000), (12, 1000, 2_500)])

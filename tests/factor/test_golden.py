@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from command_line import run_python
 from grids import factor_grid
 from symbolic_checker import made, rows
 
+from cogniload_gen import generate_factor
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION, RealisticCell
 from cogniload_gen.factor.realistic import columns
 from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
@@ -73,3 +75,13 @@ def test_a_symbolic_puzzle_does_not_depend_on_its_batch():
     cells, _, keys = asked.batch(0, len(asked))
     assert made(keys[::-1], cells[::-1]) == together[::-1]
     assert [made(keys[i : i + 1], cells[i : i + 1])[0] for i in range(len(keys))] == together
+
+
+@pytest.mark.parametrize(("N", "roots"), [(range(1, 40), "paper"), ([5, 70, 300], [1, 5])])
+def test_a_symbolic_puzzle_asked_for_alone_is_the_same(N, roots):
+    """It is made in plain Python."""
+    asked = {"N": N, "roots": roots, "num_puzzles": 12}
+    for row in generate_factor(**asked).to_pylist():
+        cell = {"N": row["N"], "roots": row["roots"] if roots != "paper" else roots}
+        alone = generate_factor(**cell, num_puzzles=1, first_index=row["index"])
+        assert alone.to_pylist() == [row]

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 import reasoning_gym
 from reasoning_gym.factory import create_curriculum, get_score_answer_fn
@@ -30,6 +31,9 @@ def test_iteration_is_deterministic_and_ends(name):
     assert len(dataset) == len(items) == SIZE
     assert items == list(dataset) == list(create(name))
     assert [dataset[place] for place in (17, 3, 16, 15)] == [items[p] for p in (17, 3, 16, 15)]
+    shuffled = np.random.default_rng(1).permutation(SIZE + 2).tolist()
+    mixed = {place: dataset[place] for place in shuffled}  # two are beyond the size
+    assert [mixed[place] for place in range(SIZE)] == items
     assert items != list(create(name, seed=8))
     for made in (dataset, create(name, seed=None)):
         assert pickle.loads(pickle.dumps(made))[18] == made[18]  # noqa: S301

@@ -1,5 +1,7 @@
 """CogniLoad's tasks in the real harness, with a model that says nothing."""
 
+from itertools import product
+
 import pandas as pd
 import pytest
 from axes import axes_grids
@@ -7,8 +9,9 @@ from harness import TASKS, manager
 from lm_eval import simple_evaluate
 
 from cogniload_analysis import estimate_capacity
-from cogniload_gen import Outcome, generate_puzzles, solve
+from cogniload_gen import Outcome, generate_puzzles, read_steps, solve
 from cogniload_gen.answers.metrics import step_metrics
+from cogniload_gen.answers.reasoning import Reasoning
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.steps.planted import write_trace
 from lm_eval_tasks.cogniload.task import THRESHOLDS, process_results, process_twins
@@ -49,6 +52,20 @@ def test_the_kind_of_the_first_error_is_one_of_the_metrics():
         assert kinds == {f"error_{each}": int(each == kind) for each in ("none", *ERRORS)}
     unread = step_metrics("Who knows?", row)
     assert {unread[f"error_{each}"] for each in ("none", *ERRORS)} == {None}
+
+
+def test_what_is_known_of_a_text_is_of_it_alone():
+    """A run reads a response as it comes, and scores it later."""
+    row = generate_puzzles(2, 10, 50, num_puzzles=1).to_pylist()[0]
+    right, wrong = (
+        write_trace(row["puzzle"], 1, kind, "numbered").response for kind in ("none", "missed")
+    )
+    other = generate_puzzles(2, 10, 50, num_puzzles=2).to_pylist()[1]
+    for _ in range(2):
+        for response, reasoning, puzzle in product((right, wrong, ""), (None, wrong), (row, other)):
+            kept = step_metrics(response, puzzle, Reasoning(reasoning))["steps_read"]
+            steps = read_steps(response, puzzle, reasoning)
+            assert kept == {name: getattr(steps, name) for name in kept}
 
 
 @pytest.mark.parametrize(
