@@ -8,10 +8,6 @@ import re
 from functools import partial
 from random import Random
 
-import numpy as np
-import pandas as pd
-
-from cogniload_analysis.cogniload.sections.compaction import costs_table, facts_table
 from cogniload_gen import generate_puzzles
 from cogniload_gen.answers.conversations import (
     PROMPTS,
@@ -183,6 +179,11 @@ def study(seeds, errs=0.1, size=(("d", 3), ("N", 16), ("rho", 50), ("twin", "que
 
     A share of the replies is wrong besides. The true cost is that of other puzzles, by the states.
     """
+    import numpy as np  # verifiers' environment has no analysis
+    import pandas as pd
+
+    from cogniload_analysis.cogniload.sections.compaction import costs_table, facts_table
+
     runs, size = [], dict(size)
     for seed in seeds:
         rows = generate_puzzles(**size, num_puzzles=60, seed=seed).to_pylist()
