@@ -7,7 +7,7 @@ to know which there are. Listing them imports no engine, and neither numpy nor p
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -220,7 +220,8 @@ class Turn(NamedTuple):
     """A turn: the user's message, the state after it as a row's answer, and a reply that gives it.
 
     `planted_answer` and `planted_reply` are those of the conversation in which one value is wrong
-    half-way: the later states follow from the wrong one by the statements.
+    half-way: the later states follow from the wrong one by the statements. `poi` is the person who
+    is asked about, and `everyone` tells the state of all people.
     """
 
     message: str
@@ -228,6 +229,8 @@ class Turn(NamedTuple):
     reply: str
     planted_answer: str
     planted_reply: str
+    poi: str
+    everyone: str
 
 
 PREFIX = "prefix"
@@ -357,8 +360,15 @@ class Benchmark(ABC):
             form for knob in self.changes[:1] for form in knob.choices if not form[-1].isupper()
         ]
 
-    def turns(self, row: Row, k: int) -> Iterator[Turn]:
-        """Yield the turns of a puzzle, `k` statements each; ValueError if it can't be cut."""
+    def turns(self, row: Row, k: int, late: bool = False) -> Iterator[Turn]:
+        """Yield the turns of a puzzle, `k` statements each; ValueError if it can't be cut.
+
+        With `late`, turns before the last ask about anyone.
+        """
+        raise ValueError(f"{self.name} has no turns")
+
+    def judge_summaries(self, row: Row, summaries: Sequence[Row]) -> tuple[list[Any], list[Any]]:
+        """Return what summaries of a conversation keep; ValueError for one without turns."""
         raise ValueError(f"{self.name} has no turns")
 
     def address(self, row: Row) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, accuracy, grouped, stderr
 from rich.markup import escape
 
-from cogniload_gen.answers.conversations import HISTORIES
+from cogniload_gen.answers.conversations import USUAL
 from cogniload_gen.checks import check_flag
 from inspect_tasks import scoring
 from inspect_tasks.samples import (
@@ -121,18 +121,31 @@ def cogniload_twins(**parameters: Any) -> Task:
 @task(name="cogniload/cogniload_turns")
 @ours
 def cogniload_turns(
-    k: Any = 5, history: Any = HISTORIES, keep_reasoning: bool = False, **parameters: Any
+    k: Any = 5,
+    history: Any = USUAL,
+    keep_reasoning: bool = False,
+    poi: Any = "early",
+    every: Any = 2,
+    strategy: Any = "recap",
+    threshold: float | None = None,
+    **parameters: Any,
 ) -> Task:
     """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies.
 
-    With `keep_reasoning`, the model sees the reasoning of its own earlier replies too.
+    With `keep_reasoning`, the model sees the reasoning of its own earlier replies too. With `poi`
+    late, turns before the last ask about anyone. The histories compacted and compacted_true are
+    replaced after `every` turns, by what a `strategy` makes of them and by everyone's true state.
+    With a `threshold`, in tokens or as a share, Inspect's strategies compact where it is passed.
     """
     settings = read_settings("cogniload", "cogniload_quick")
-    how = k, history, check_flag("keep_reasoning", keep_reasoning)
+    how = {"k": k, "keep_reasoning": check_flag("keep_reasoning", keep_reasoning)}
+    how |= {"history": history, "strategy": strategy, "asks": poi, "every": every}
+    if threshold is not None and (type(threshold) not in (int, float) or threshold <= 0):
+        raise ValueError(f"threshold must be tokens or a share of the window, got {threshold!r}")
     sent_back: Any = "all" if keep_reasoning else "none"
     return Task(
-        dataset=make_turn_samples("cogniload_turns", settings, parameters, *how),
-        solver=take_turns(),
+        dataset=make_turn_samples("cogniload_turns", settings, parameters, **how),
+        solver=take_turns(threshold),
         scorer=score_turns(),
         config=GenerateConfig(temperature=settings.temperature, reasoning_history=sent_back),
         version=settings.version,

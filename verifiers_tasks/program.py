@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import verifiers.v1 as vf
 
-from cogniload_gen.answers.conversations import script_of
+from cogniload_gen.answers.conversations import PROMPTS, is_compacted, resume, script_of
 from cogniload_gen.answers.reasoning import split
 
 # Where verifiers' server has a reply's reasoning, and reads that of an earlier one.
@@ -37,25 +37,39 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
         system, prompt = self.resolve_text_prompt(data)
         row = getattr(data, "row", {})
         script = script_of(row) if "turns" in row else [(prompt or "", None)]
-        messages = [{"role": "system", "content": system}] if system else []
-        body: dict[str, Any] = {"model": ctx.model, "messages": messages}
-        if (limit := getattr(data, "response_limit", None)) is not None:
-            body["max_tokens"] = max(1, limit // len(script))
+        first = [{"role": "system", "content": system}] if system else []
+        most, messages, before = getattr(data, "response_limit", None), [*first], ""
+        own = {"model": ctx.model} | ({"max_tokens": max(1, most // len(script))} if most else {})
         async with httpx.AsyncClient(timeout=None, trust_env=False) as client:  # noqa: S113 (the run has a time limit of its own)
-            for message, other in script:
-                messages.append({"role": "user", "content": message})
+
+            async def ask(message: str) -> dict[str, Any]:
+                body = {"messages": [*messages, {"role": "user", "content": message}]}
                 answer = await client.post(
                     f"{endpoint}/chat/completions",
-                    json=body,
+                    json=body | own,
                     headers={"Authorization": f"Bearer {secret}"},
                 )
-                if answer.is_error:
-                    return vf.ProgramResult(1, "", answer.text)
-                reply = answer.json()["choices"][0]["message"]
-                kept, said = row.get("keep_reasoning") and other is None, reply["content"] or ""
-                content = (said if kept else split(said).response) if other is None else other
-                thought = {name: reply[name] for name in _FIELDS if kept and reply.get(name)}
-                messages.append({"role": "assistant", "content": content} | thought)
+                answer.raise_for_status()
+                return dict(answer.json()["choices"][0]["message"])
+
+            try:
+                for turn, (message, other) in enumerate(script, start=1):
+                    asked, before = before + message, ""
+                    reply = await ask(asked)
+                    kept, said = row.get("keep_reasoning") and other is None, reply["content"] or ""
+                    content = (said if kept else split(said).response) if other is None else other
+                    thought = {name: reply[name] for name in _FIELDS if kept and reply.get(name)}
+                    messages.append({"role": "user", "content": asked})
+                    messages.append({"role": "assistant", "content": content} | thought)
+                    if "turns" in row and is_compacted(row, turn):
+                        text = row["turns"][turn - 1]["everyone"]
+                        if "strategy" in row:
+                            said = (await ask(PROMPTS[row["strategy"]]))["content"] or ""
+                            text = split(said).response
+                        if row.get("strategy") != "none":
+                            messages, before = [*first], resume(row, text)
+            except httpx.HTTPStatusError as error:
+                return vf.ProgramResult(1, "", error.response.text)
         return vf.ProgramResult(0, "", "")
 
 

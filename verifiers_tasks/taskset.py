@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cached_property
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import verifiers.v1 as vf
 import yaml
@@ -47,7 +47,13 @@ class _SharedConfig(vf.TasksetConfig):
     k: int | None = Field(None, ge=1)
     """Statements of a turn: with it, each puzzle is a conversation about the whole state."""
     history: str = "own"
-    """What the model sees as its earlier replies: own, true or planted."""
+    """What the model sees as its earlier replies: own, true, planted, compacted, compacted_true."""
+    poi: Literal["early", "late"] = "early"
+    """When whom the last question is about is told: early, or late (turns before ask of anyone)."""
+    every: int = Field(2, ge=1)
+    """Turns after which a compacted history is replaced."""
+    strategy: Literal["none", "recap", "json"] = "recap"
+    """What replaces it: recap, json, or none (the model is only asked what it knows)."""
     keep_reasoning: bool = False
     """Whether the model sees its own earlier reasoning too, which some models need."""
     tokenizer: str | None = None
@@ -128,6 +134,10 @@ class PuzzleTask(vf.Task[_PuzzleData]):
         """The puzzle as `load_dataset` gives it."""
         return self.data.row | {"puzzle": self.data.prompt.removesuffix(_TRACKING)}
 
+    def _score(self, trace: vf.Trace) -> dict[str, Any]:
+        said = conversations.split_said(self.row, _responses_of(trace))
+        return conversations.score_replies(self.row, *said)
+
     @vf.reward(weight=1.0)
     async def answer(self, trace: vf.Trace) -> float:
         """Return the answer reward: 1.0 if the answer is right and not hedged.
@@ -136,7 +146,8 @@ class PuzzleTask(vf.Task[_PuzzleData]):
         """
         if "turns" in self.row:
             turns = self.row["turns"]
-            replies = [*_responses_of(trace), *len(turns) * [""]]  # one that never came is empty
+            replies, _ = conversations.split_said(self.row, _responses_of(trace))
+            replies += [""] * len(turns)  # one that never came is empty
             pairs = zip(replies, turns, strict=False)
             return fmean(answer_score(reply, self.row | turn) for reply, turn in pairs)
         return answer_score(_response_of(trace), self.row)
@@ -148,7 +159,7 @@ class PuzzleTask(vf.Task[_PuzzleData]):
         Of a conversation it is the share of its turns before the first wrong one.
         """
         if "turns" in self.row:
-            right = conversations.score_replies(self.row, _responses_of(trace))["right"]
+            right = self._score(trace)["right"]
             return [*right, 0].index(0) / len(right)
         return step_score(_response_of(trace), self.row, facts_of(trace).reasoning.text)
 
@@ -159,7 +170,7 @@ class PuzzleTask(vf.Task[_PuzzleData]):
         Of a conversation, return the shares and counts of `conversations.measure`.
         """
         if "turns" in self.row:
-            scores = conversations.score_replies(self.row, _responses_of(trace))
+            scores = self._score(trace)
             trace.info["score"] = scores
             return conversations.measure(scores)
         call = trace.calls[-1] if trace.calls else None
@@ -226,7 +237,8 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         budget, k = self.config.context_budget, self.config.k
         share_of = budgets.prompt_counter(self.config.tokenizer)
         for puzzle in self.frontier or self.config.source().rows():
-            how = self.config.history, self.config.keep_reasoning
+            asked = self.config
+            how = asked.history, asked.keep_reasoning, asked.poi, asked.every, asked.strategy
             row = puzzle if k is None else conversations.make_conversation(puzzle, k, *how)
             prompt = row["puzzle"] + (_TRACKING if self.config.tracking else "")
             share = share_of(prompt, budget)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from cogniload_analysis.adaptive.section import AdaptiveRun
-from cogniload_analysis.display.page import Findings
+from cogniload_analysis.display.page import Findings, Section
 from cogniload_analysis.frame import Columns, Load, label_models
 from cogniload_gen.answers import Sample
 from cogniload_gen.benchmark import Benchmark, OutcomeName, Row
@@ -91,6 +91,10 @@ class Analysis(ABC):
     def find_threshold(self, frame: pd.DataFrame) -> tuple[str, float, str] | None:
         """Return a known threshold of one model's run: its name, its value, and what it is."""
         return None
+
+    def say_conversations(self, conversations: Sequence[Mapping[str, Any]]) -> list[Section]:
+        """Return what the report shows of rows of `read_conversations`."""
+        return []
 
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, as the report has it."""

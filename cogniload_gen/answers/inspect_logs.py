@@ -64,8 +64,10 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     return task, spec.created, {"model_name": spec.model, "config": config, "configs": configs}
 
 
-def read_log(file: Path, places: Iterable[int] | None = None) -> Iterator[tuple[str, int, Sample]]:
-    """Yield the samples of a log, each with its place, also in words.
+def read_log(
+    file: Path, places: Iterable[int] | None = None, read: Callable[..., Any] = Sample.from_inspect
+) -> Iterator[tuple[str, int, Any]]:
+    """Yield the samples of a log as `read` makes them, each with its place, also in words.
 
     They are those at some `places`, else all but those that ended with an error, and so without a
     score. A `.eval` file is read sample by sample. Raises ValueError where one can't be read, or
@@ -79,7 +81,7 @@ def read_log(file: Path, places: Iterable[int] | None = None) -> Iterator[tuple[
                 held = read_sample(place)
                 if places is None and held.get("error") and not held.get("scores"):
                     continue
-                sample = Sample.from_inspect(held)
+                sample = read(held)
             found = True
             yield where, place, sample
     if not found and places is None:

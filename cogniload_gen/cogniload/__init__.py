@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cogniload_gen.benchmark import Benchmark, Counts, Cut, Row, Score, Turn
 from cogniload_gen.cogniload import knobs as loads
@@ -66,11 +66,17 @@ class CogniLoad(Benchmark):
         last = [f"from={N - max(1, N // 10)}"] if N > 1 else []
         return ["again", "needles", "hay=0", "tail", *last, f"only={step}"]
 
-    def turns(self, row: Row, k: int) -> Iterator[Turn]:
+    def turns(self, row: Row, k: int, late: bool = False) -> Iterator[Turn]:
         """Yield the turns of a puzzle with the twin question=state, `k` statements each."""
         from cogniload_gen.cogniload.render import turns_of
 
-        return turns_of(row, k)
+        return turns_of(row, k, late)
+
+    def judge_summaries(self, row: Row, summaries: Sequence[Row]) -> tuple[list[Any], list[Any]]:
+        """Return what summaries of a conversation keep of everyone's state."""
+        from cogniload_gen.cogniload.summaries import judge_summaries
+
+        return judge_summaries(row, summaries)
 
     def source(self, grid: Grid) -> Source:
         """Return the puzzles of a grid; `trace` and `traces` add columns."""

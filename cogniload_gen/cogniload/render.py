@@ -26,6 +26,7 @@ from cogniload_gen.cogniload.ontology import (
 from cogniload_gen.cogniload.score import attributes
 from cogniload_gen.cogniload.simulate import Puzzles
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.draws import address_key
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import Pieces, arrow, gather, line_up, offsets
 
@@ -66,7 +67,8 @@ def _environment_of(language: str) -> Any:
     """The environment in which the templates of a language's data file are rendered."""
     from jinja2 import Environment, StrictUndefined  # takes long, and readers of text need none
 
-    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
+    environment: Any = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
+    environment.from_string = cache(environment.from_string)  # jinja2 compiles at each call
     macros = vars(environment.from_string(sentences_of(language)["macros"]).module)
     environment.globals.update({name: macros[name] for name in macros if name[0] != "_"})
     return environment
@@ -252,10 +254,12 @@ def value_numbers(puzzles: Puzzles) -> np.ndarray:
 # --- turn by turn
 
 
-def turns_of(row: Row, k: int) -> Iterator[Turn]:
+def turns_of(row: Row, k: int, late: bool = False) -> Iterator[Turn]:
     """Yield the turns of a puzzle, `k` statements each, the rest in the last one.
 
-    `row` is one of the twin question=state. ValueError for a `k` that is no integer above 0.
+    `row` is one of the twin question=state. With `late`, each turn but the last asks about a person
+    whom the puzzle's id and the turn's number draw. ValueError for a `k` that is no integer above
+    0.
     """
     if type(k) is not int or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
@@ -265,8 +269,10 @@ def turns_of(row: Row, k: int) -> Iterator[Turn]:
     question = _environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
     half, planted = planted_turn(-(-len(lines) // k)), {}
     for number, start in enumerate(range(0, len(lines), k)):
-        now = solution.states[min(start + k, len(lines))][solution.poi]
-        state = {category: now[category] for category in attributes(row["answer"])}
+        people, person = solution.states[min(start + k, len(lines))], solution.poi
+        if late and start + k < len(lines):
+            person = [*people][address_key(row["id"], number) % len(people)]
+        state = {category: people[person][category] for category in attributes(row["answer"])}
         if number <= half:
             planted = _with_error(state, row) if number == half else state
         else:
@@ -274,9 +280,11 @@ def turns_of(row: Row, k: int) -> Iterator[Turn]:
                 planted = planted | updates if conditions.items() <= planted.items() else planted
         message = [*([] if start else [beginning]), *lines[start : start + k]]
         yield Turn(
-            "\n".join([*message, "", question.render(name=solution.poi)]),
-            *(_listed(state), sentence(solution.poi, state)),
-            *(_listed(planted), sentence(solution.poi, planted)),
+            "\n".join([*message, "", question.render(name=person)]),
+            *(_listed(state), sentence(person, state)),
+            *(_listed(planted), sentence(person, planted)),
+            person,
+            "\n".join(sentence(*each) for each in people.items()),
         )
 
 

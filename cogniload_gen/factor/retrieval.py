@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cogniload_gen.bm25 import rank_by_bm25
 from cogniload_gen.checks import check_choice, check_integer, check_known, require
 from cogniload_gen.factor import solve
 from cogniload_gen.files import naming
@@ -132,26 +133,6 @@ def split(puzzle: str) -> _Parts:
 
 
 @lru_cache(maxsize=2)
-def _by_bm25(texts: tuple[str, ...], query: str) -> list[int]:
-    """Rank sentences by BM25, by bm25s as it comes, but for numbers of one digit: they count.
-
-    Words of one letter do not. The s of a name would tell all statements from the noise.
-    """
-    require("bm25", "retrieval", ["bm25s"])
-    import bm25s
-
-    settings = {"token_pattern": r"(?u)\b(?:\w\w+|\d)\b", "stopwords": "en", "return_ids": False}
-    *corpus, asked = bm25s.tokenize([*texts, query], **settings, show_progress=False)
-    known = {word for text in corpus for word in text}
-    words = [word for word in asked if word in known]
-    if not words:
-        return [*range(len(texts))]
-    index = bm25s.BM25()
-    index.index(corpus, show_progress=False)
-    return np.argsort(-index.get_scores(words), kind="stable").tolist()
-
-
-@lru_cache(maxsize=2)
 def by_encoder(texts: tuple[str, ...], query: str, encoder: str) -> list[int]:
     """Rank sentences by the cosines of a sentence encoder's vectors."""
     settings = {"normalize_embeddings": True, "show_progress_bar": False}
@@ -203,7 +184,7 @@ def rank(parts: _Parts, tokens: Sequence[float], settings: Retrieval) -> Iterabl
     """
     match settings.retriever:
         case "bm25":
-            return _by_bm25(parts.sentences, parts.question)
+            return rank_by_bm25(parts.sentences, parts.question)
         case "encoder":
             return by_encoder(parts.sentences, parts.question, settings.encoder)
         case "iterative":

@@ -2,15 +2,18 @@
 
 import asyncio
 
+import pandas as pd
 import pytest
 from command_line import refusal
 from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
 from inspect_run import evaluate, output
+from report_reader import assert_links_lead_everywhere, page_text, read_page
 from tracker import track
 
-from cogniload_gen.answers.conversations import HISTORIES
+from cogniload_analysis.report.write import write_report
+from cogniload_gen.answers.conversations import USUAL
 from cogniload_gen.benchmark import planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
@@ -25,7 +28,7 @@ def run(slips, folder, **parameters):
         return output(track([(one.role, one.text) for one in messages], slips))
 
     log = evaluate(tasks.cogniload_turns(k=K, **PUZZLES | parameters), folder, answer)
-    rights = {name: [] for name in HISTORIES}
+    rights = {name: [] for name in USUAL}
     for sample in log.samples:
         (score,) = sample.scores.values()
         rights[score.metadata["history"]].append(score.metadata["right"])
@@ -86,9 +89,16 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_a_reply_that_never_came_is_w
     assert score.metadata["right"] == score.metadata["read"] == [1, 0, 0]
 
 
-def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, capsys):
-    run(never, tmp_path, history="own", N=10, d=3)
-    message = refusal(capsys, "report", tmp_path, "--out", tmp_path / "report")
+def test_reports_show_conversations_and_lm_eval_names_inspect(tmp_path, capsys):
+    run(at_first, tmp_path, N=10, d=3)
+    page = write_report(tmp_path, tmp_path / "report")
+    html = read_page(page)
+    assert_links_lead_everywhere(page)
+    assert "Turn by turn" in page_text(html)
+    turns = pd.read_csv(page.parent / "tables/turns.csv").set_index("history")
+    assert {*turns.index} == {"own", "planted", "true"}
+    assert turns.loc["true", "accuracy"] == pytest.approx(2 / 3)
+    message = refusal(capsys, "compare", tmp_path)
     assert "the samples there are of cogniload_turns" in message
     task = ("--model", "dummy", "--tasks", "cogniload_turns")
     message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns"

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
+import compactor
 import loopback
 import pytest
 import verifiers.v1 as vf
@@ -28,7 +29,7 @@ from verifiers.v1.utils.loaders import harness_class, taskset_class
 
 import verifiers_tasks
 from cogniload_gen import Frontier, benchmarks
-from cogniload_gen.answers.conversations import HISTORIES, measure, score_replies, script_of
+from cogniload_gen.answers.conversations import USUAL, measure, score_replies, script_of
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 
 SMALL = {
@@ -312,7 +313,7 @@ def test_turns_that_never_came_earn_nothing():
         assert asyncio.run(wrong.validate(None)) is False
 
 
-@pytest.mark.parametrize("history", HISTORIES)
+@pytest.mark.parametrize("history", USUAL)
 def test_a_served_model_takes_the_turns_of_a_puzzle(history, tmp_path):
     """A model that errs in the first turn, and else goes on from the reply that it sees before."""
     given = {"d": 3, "N": 10, "rho": 50, "k": 4, "history": history}
@@ -349,3 +350,30 @@ def test_a_served_model_takes_the_turns_of_a_puzzle(history, tmp_path):
             sum(scores["state_share"]) / len(script)
         )
         assert trace["rewards"]["steps"]["score"] == 0
+
+
+@pytest.mark.parametrize("strategy", ["json", "none"])
+def test_a_served_model_compacts_its_conversation(strategy, tmp_path):
+    """A compactor that swaps two people: replies and summaries are told apart and scored."""
+    given = {"d": 3, "N": 8, "rho": 50, "k": 2, "history": "compacted", "poi": "late"}
+    given |= {"every": 2, "strategy": strategy}
+    arguments = [part for name, value in given.items() for part in (f"--env.taskset.{name}", value)]
+    with serving() as server:
+        server.reply = lambda messages: compactor.reply(
+            [(one["role"], one["content"]) for one in messages], compactor.swap
+        )
+        traces = evaluate(server, 3, *arguments, folder=tmp_path)
+        lengths = sorted(len(request["messages"]) for request in server.requests)
+    assert len(traces) == 3
+    one = [1, 3, 5, 5, 7] if strategy == "none" else [1, 1, 3, 3, 5]
+    assert lengths == sorted(3 * one)
+    for trace in traces:
+        scores = trace["info"]["score"]
+        (summary,) = scores["summaries"]
+        assert (len(scores["right"]), summary["after"]) == (4, 2)
+        assert {*summary["kind"]} == {"kept", "changed"}
+        if strategy == "none":
+            assert all(scores["right"])
+        else:
+            assert [not held for held in scores["held"][2:]] == [not r for r in scores["right"][2:]]
+        assert trace["metrics"]["kept"] == summary["kind"].count("kept") / len(summary["kind"])

@@ -17,6 +17,7 @@ from cogniload_analysis.cogniload.sections.attempts import attempts_sections
 from cogniload_analysis.cogniload.sections.breaks import breaks_section
 from cogniload_analysis.cogniload.sections.budgets import budgets_sections
 from cogniload_analysis.cogniload.sections.checkpoints import checkpoints_sections
+from cogniload_analysis.cogniload.sections.compaction import compaction_sections
 from cogniload_analysis.cogniload.sections.errors import errors_section
 from cogniload_analysis.cogniload.sections.ranking import ranking_section, ranking_table
 from cogniload_analysis.cogniload.sections.thresholds import draw_fit, thresholds_section
@@ -43,6 +44,7 @@ class _CogniLoadAnalysis(Analysis):
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(find_break)
     find_needles = staticmethod(find_needles)
+    say_conversations = staticmethod(compaction_sections)
     paper = "Kaiser et al., 2026"
     method = say("method_cogniload")
     package = "cogniload_analysis.cogniload"

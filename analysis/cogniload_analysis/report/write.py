@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from tqdm import tqdm
 
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.page import MOST_SAID, Verdict
+from cogniload_analysis.display.page import MOST_SAID, Section, Verdict
 from cogniload_analysis.display.tables import to_csv
 from cogniload_analysis.report.part import Part, build_part
-from cogniload_analysis.samples.read import Paths, read_benchmarks
+from cogniload_analysis.samples.read import Paths, read_benchmarks, read_conversations
+from cogniload_analysis.words import say
 from cogniload_gen.files import EXISTS, whole_file
 
 log = logging.getLogger(__name__)
@@ -52,7 +54,7 @@ def write_report(
     if page.exists() and not force and PAGE not in _left_names(page.parent):
         raise FileExistsError(EXISTS.format(page))
     among = analyses.ANALYSES if among is None else among
-    parts = build_parts(read_benchmarks(paths, among), among, price)
+    parts = _read_parts(paths, among, price)
     made = build_report(parts, pdf=pdf)
     earlier = LINK.findall(page.read_text("utf-8", errors="replace")) if page.is_file() else []
     if force:
@@ -71,7 +73,21 @@ def say_results(paths: Paths) -> list[str]:
     Raises ValueError and FileNotFoundError as `read_benchmarks`.
     """
     among = analyses.ANALYSES
-    return _say_verdicts(build_parts(read_benchmarks(paths, among), among))
+    return _say_verdicts(_read_parts(paths, among))
+
+
+def _read_parts(
+    paths: Paths, among: Sequence[Analysis], price: tuple[float, float] | None = None
+) -> list[Part]:
+    """Return the parts of the report on results; conversations turn by turn stand first in one."""
+    spoken = {each: each.say_conversations(read_conversations(paths, each)) for each in among}
+    frames = read_benchmarks(paths, among, spoken=any(spoken.values()))
+    parts = {part.analysis: part for part in build_parts(frames, among, price)}
+    run = Section("What was run", [say("conversations")], "what-was-run", folded=True)
+    for each in filter(spoken.get, spoken):
+        part = parts.get(each, Part(each, "", [], [run]))
+        parts[each] = replace(part, sections=[*spoken[each], *part.sections])
+    return [*parts.values()]
 
 
 def _say_verdicts(parts: Sequence[Part]) -> list[str]:

@@ -34,7 +34,7 @@ Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
 
 
 def read_benchmarks(
-    paths: Paths, among: Sequence[Analysis], *, text: bool = False
+    paths: Paths, among: Sequence[Analysis], *, text: bool = False, spoken: bool = False
 ) -> dict[str, pd.DataFrame]:
     """Return a frame for each benchmark that the paths hold samples of, by its name.
 
@@ -42,6 +42,7 @@ def read_benchmarks(
     `samples_*.jsonl`, gzipped or not; or a log of Inspect, or a folder of logs. `paths` is one
     or several of them; or a mapping from labels to paths, whose runs are named by their label (by
     their model under the label ""). `among` are the analyses to choose from.
+    With `spoken`, paths may hold nothing but conversations.
 
     A frame has one row per response. Runs of one model that differ in anything that decides their
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
@@ -84,11 +85,38 @@ def read_benchmarks(
         raise ValueError(f"no samples_TASK_DATE.jsonl in {searched}: {hint}")
     runs = [describe_run(file, labels[file]) for file in sorted(labels)]
     own = {each: [run for run in runs if holds(run.task, run.file, each)] for each in among}
-    if not any(own.values()):
+    if not any(own.values()) and not spoken:
         names = " or ".join(analysis.name for analysis in among)
         tasks = ", ".join(sorted({run.task for run in runs}))
         raise ValueError(f"no {names} task in {searched}: the samples there are of {tasks}")
     return {each.name: _read_runs(runs, each, text) for each, runs in own.items() if runs}
+
+
+def read_conversations(paths: Paths, analysis: Analysis) -> list[dict[str, Any]]:
+    """Return the conversations turn by turn in the logs that paths hold, scored.
+
+    Each is what `score_replies` said of it, with its model, its puzzle's id and its history; of a
+    compacted one this is the strategy. A model's name has what differs in how its conversations
+    were made. Raises as `read_benchmarks`, but not where there are none.
+    """
+    found = []
+    for file, label in sorted(_label_files(label_paths(paths)).items()):
+        run = describe_run(file, label)
+        if run.task.startswith(analysis.tasks) and run.task.endswith("_turns"):
+            for _, _, talk in inspect_logs.read_log(file, read=_read_conversation):
+                found.append(talk | {"model": run.base})
+    for name, shown in (("k", "k"), ("asks", "poi"), ("every", "every")):
+        count = Counter(m for m, _ in {(t["model"], t[name]) for t in found if name in t})
+        for each in found:
+            if name in each and count[each["model"]] > 1:
+                each["model"] += f", {shown} {each[name]}"
+    return found
+
+
+def _read_conversation(held: Mapping[str, Any]) -> dict[str, Any]:
+    scored = next(iter(held["scores"].values()))["metadata"]
+    puzzle, history = held["id"].rpartition("/")[0], scored.get("strategy") or scored["history"]
+    return scored | {"puzzle": show_controls(puzzle), "history": show_controls(history)}
 
 
 def label_paths(paths: Paths) -> list[tuple[str, Path]]:
