@@ -124,8 +124,9 @@ def _say(row: Mapping[str, Any], *, alone: bool) -> str:
     """Say what the summaries of a strategy keep, and what the lost facts cost."""
     who = "Summaries" if alone else f"{row['model']}, {row['history']}: summaries"
     told = {name: 100 * row[name] for name in row if name.startswith(("kept", "cost"))}
-    known = not np.isnan(told.get("cost", np.nan))
-    return say("compaction_cost" if known else "compaction_kept", who=who, **told)
+    if np.isnan(low := told.get("cost_low", np.nan)):
+        return say("compaction_kept", who=who, **told)
+    return say("compaction_cost" if low > 0 else "compaction_free", who=who, **told)
 
 
 def _draw(conversations: Sequence[Mapping[str, Any]]) -> Figure:
