@@ -27,7 +27,7 @@ right one, and `at` is where that begins in the trace behind its beginning.
 
 
 def questions_of(row: Mapping[str, Any]) -> tuple[str, list[Question], str]:
-    """Return what a trace begins with, its questions, and the rest of it.
+    r"""Return what a trace begins with, its questions, and the rest of it.
 
     `row` is a puzzle with the columns of `trace=True`.
 

@@ -24,6 +24,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from cogniload_analysis import read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.cogniload.sections.next_values import foretell_all
+from cogniload_analysis.report.write import say_results
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_puzzles, read_steps, score
 from cogniload_gen.cogniload.next_value import questions_of
@@ -158,6 +159,9 @@ def test_hazards_of_a_planted_model_come_back_from_the_logged_samples(tmp_path, 
         for kind, hazard in zip(("needle", "hay"), (0.25, 0.08), strict=True):
             assert found[kind].low < hazard < found[kind].high
             assert found[kind].high - found[kind].low < 0.2
+    said = "".join(say_results(tmp_path))
+    assert "Foretold ECL50 at d = 2" in said
+    assert "cogniload why" not in said  # there is no response whose failure has a cause
     with pytest.raises(ValueError, match="no CogniLoad task"):  # these are no responses
         read_samples(tmp_path)
 

@@ -104,7 +104,7 @@ def test_the_section_tells_hazards_by_model_and_what_reasoning_aloud_adds():
     shares = foretell(good, 1).accuracy(N, np.full(len(N), 0.5))[0]
     rng = np.random.default_rng(0)
     for shift in (0, -0.3):
-        aloud = pd.DataFrame({"model": "good", "served": "good", "d": 1, "N": N, "rho": 0.5})
+        aloud = pd.DataFrame({"model": "good", "served": "runs/good", "d": 1, "N": N, "rho": 0.5})
         aloud["correct"] = rng.random(len(N)) < shares + shift
         (beside,) = free_running(frame, {"CogniLoad": aloud})
         (row,) = beside.content[0].data.to_dict("records")

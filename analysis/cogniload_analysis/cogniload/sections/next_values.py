@@ -128,13 +128,14 @@ def next_findings(frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
 def free_running(frame: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> list[Section]:
     """Return, for models that also reasoned aloud, how far their accuracy is from the foretold one.
 
-    `frames` has that of their responses under CogniLoad: of the same model by its name or path
-    (`served`), at the same d, and at N between those that were asked about.
+    `frames` has that of their responses under CogniLoad: of the same model by the last part
+    of its name or path (`served`), at the same d, and at N between those that were asked about.
     """
     generated = frames.get("CogniLoad", frame[:0])
     rng, rows = np.random.default_rng(0), []
     for _, d, of, asked in foretell_all(frame):
-        same = (generated["served"] == asked["served"].iloc[0]) & (generated["d"] == d)
+        names = (it["served"].astype(str).str.split("/").str[-1] for it in (generated, asked))
+        same = next(names).isin(next(names)) & (generated["d"] == d)
         same &= generated["N"].between(of.levels.min(), of.levels.max())
         for run, mine in generated[same].groupby("model", observed=True):
             foretold = of.accuracy(mine["N"].to_numpy(), mine["rho"].to_numpy()).mean(1)
