@@ -95,7 +95,7 @@ def test_the_section_tells_hazards_by_model_and_what_reasoning_aloud_adds():
     findings = next_findings(frame, {})
     (section,) = findings.sections
     figure, table, _ = section.content
-    assert [panel.ylabel for panel in figure.panels] == ["Hazard, hay", "Hazard, needle"]
+    assert [panel.title for panel in figure.panels] == ["Behind a hay", "Behind a needle"]
     found = table.data.set_index("model")
     assert found.loc["bad", "hay"] > 10 * found.loc["good", "hay"]
     assert found.loc["bad", "ECL50"] < found.loc["good", "ECL50"]

@@ -115,7 +115,9 @@ def next_findings(frame: pd.DataFrame, causes: Mapping[str, str]) -> Findings:
     cells = accuracy_table(asked, "d", "N", "rho", "kind", "third", confidence=CONFIDENCE)
     by_N = accuracy_table(asked, "kind", "N", confidence=CONFIDENCE)
     panels = [
-        Panel(series_by_model(mine, "N", "accuracy", "low", "high"), "N", f"Hazard, {kind}")
+        Panel(
+            series_by_model(mine, "N", "accuracy", "low", "high"), "N", "Hazard", f"Behind a {kind}"
+        )
         for kind, mine in by_N.groupby("kind", observed=True)
     ]
     figure = Figure("next_hazards", say("next_hazards"), panels, share_y=True)
