@@ -51,7 +51,7 @@ def encode(model: LM, text: str, **special_tokens: bool) -> list[int]:
     return model.tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
-def _count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | None:
+def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | None:
     """Return the tokens of a prompt as the backend will encode it; None without a tokenizer.
 
     `prompt` is text, or the messages of a chat that the model's server will render.
@@ -86,7 +86,7 @@ def share_budget(model: LM | None, request: Instance) -> Share:
     if isinstance(model, AnsweringModel) and (record := model.answers.get(Key.of(request, 0))):
         return Share(*record["share"])
     prompt, generation = request.arguments
-    counted = _count_prompt_tokens(model, prompt)
+    counted = count_prompt_tokens(model, prompt)
     prompt_tokens = _estimate_prompt_tokens(prompt) if counted is None else counted
     limit = response_limit(prompt_tokens, request.doc["context_budget"])
     limits = [int(generation[name]) for name in LIMITS if name in generation]

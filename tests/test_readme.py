@@ -64,7 +64,7 @@ def test_a_command_can_be_parsed(page):
 HARNESS_OPTIONS = {
     *("--tasks", "--model", "--model_args", "--gen_kwargs", "--metadata"),
     "--system_instruction",
-    *("--apply_chat_template", "--batch_size", "--include_path", "--log_samples"),
+    *("--apply_chat_template", "--batch_size", "--include_path", "--log_samples", "--num_fewshot"),
 }
 
 

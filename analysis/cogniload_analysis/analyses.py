@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from cogniload_analysis.adaptive.design import Adaptive
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.cogniload.analysis import COGNILOAD, NEXT_VALUES
 from cogniload_analysis.cogniload.capacity.capacity_design import CAPACITY
 from cogniload_analysis.cogniload.fitted import Fitted as Fitted  # noqa: PLC0414 (Inspect's)
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.factor.decay_design import DECAYS
 
-ANALYSES: tuple[Analysis, ...] = (COGNILOAD, FACTOR)
+ANALYSES: tuple[Analysis, ...] = (COGNILOAD, NEXT_VALUES, FACTOR)
 """Every benchmark's analysis. A new one is added here, and nowhere else."""
 
 ADAPTIVE: Mapping[str, Adaptive] = CAPACITY | DECAYS

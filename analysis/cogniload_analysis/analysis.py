@@ -40,6 +40,7 @@ class Analysis(ABC):
         name: Heads its part of the report.
         prefix: Begins the names of its tables and figures; no two analyses may share one.
         tasks: Prefixes of its tasks' names.
+        others: Longer prefixes, of tasks that another analysis reads.
         benchmarks: The benchmarks that it is about: several where they are analysed together, with
             one StrEnum of outcomes.
         loads: The columns that `read_loads` fills, in the order of its values.
@@ -58,6 +59,7 @@ class Analysis(ABC):
     tasks: tuple[str, ...]
     benchmarks: tuple[Benchmark, ...]
     loads: tuple[Load, ...]
+    others: tuple[str, ...] = ()
     meanings: Mapping[str, str] = MappingProxyType({})
     growth: tuple[str, ...] = ()
     facts: tuple[Columns, ...] = ()
@@ -83,6 +85,10 @@ class Analysis(ABC):
 
         `causes` are those of the failures, of the models that have twins.
         """
+
+    def beside(self, frame: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> Sequence[Section]:
+        """Return the sections that set its frame beside those of all analyses, by their names."""
+        return []
 
     def find_runs(self, frame: pd.DataFrame) -> Sequence[AdaptiveRun]:
         """Return the adaptive runs in a frame."""

@@ -244,6 +244,8 @@ class Sample:
 
         Where a filter made something else of them, there is that alone, as it was scored.
         """
+        if isinstance(answered := self.held.get("answered"), list):  # questions about a right trace
+            return ["\n".join(f"{each['statement']}. {each['said']}" for each in answered)]
         kept, raw = (_first(self.held.get(name)) for name in ("filtered_resps", "resps"))
         attempts = raw if isinstance(raw, list) else [raw]
         if isinstance(kept, list):

@@ -11,6 +11,7 @@ from cogniload_analysis.adaptive.section import AdaptiveRun, run_row, runs_secti
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload.first_screen import choose_threshold, show_models
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS, NEEDLES, read_loads
+from cogniload_analysis.cogniload.sections import next_values as nv
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections, draw_paper
 from cogniload_analysis.cogniload.sections.adaptive import draw_run, fit_models
 from cogniload_analysis.cogniload.sections.attempts import attempts_sections
@@ -39,6 +40,7 @@ class _CogniLoadAnalysis(Analysis):
     name = "CogniLoad"
     prefix = ""
     tasks = ("cogniload",)
+    others = ("cogniload_next",)
     benchmarks = (BENCHMARK,)
     read_loads = staticmethod(read_loads)
     compare = staticmethod(compare_thresholds)
@@ -102,7 +104,25 @@ class _CogniLoadAnalysis(Analysis):
         return Findings(sections, verdicts, [shown, *([] if many else figures[:1])], models)
 
 
-COGNILOAD = _CogniLoadAnalysis()
+class _NextAnalysis(Analysis):
+    """What models put next in right traces. Its rows are no responses, and in no other frame."""
+
+    name = "CogniLoad, next values"
+    prefix = "next_"
+    tasks = ("cogniload_next",)
+    benchmarks = (BENCHMARK,)
+    read_loads = staticmethod(read_loads)
+    paper = _CogniLoadAnalysis.paper
+    method = say("method_next")
+    loads = LOADS
+    growth = ("N", "d")
+    facts = (nv.ANSWERED,)
+    owns = staticmethod(lambda puzzle: "questions" in puzzle)
+    report = staticmethod(nv.next_findings)
+    beside = staticmethod(nv.free_running)
+
+
+COGNILOAD, NEXT_VALUES = _CogniLoadAnalysis(), _NextAnalysis()
 
 
 def read_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:

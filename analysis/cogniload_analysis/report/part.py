@@ -1,7 +1,7 @@
 """The part that each benchmark has in a report, from its frame to its sections."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,11 +87,14 @@ class Part:
 
 
 def build_part(
-    analysis: Analysis, frame: pd.DataFrame, price: tuple[float, float] | None = None
+    analysis: Analysis,
+    frame: pd.DataFrame,
+    price: tuple[float, float] | None = None,
+    frames: Mapping[str, pd.DataFrame] | None = None,
 ) -> Part:
     """Return a benchmark's part of the report on its frame of `read_benchmarks`.
 
-    `price` as for `write_report`.
+    `price` as for `write_report`; `frames` are those of all benchmarks.
     """
     if price:
         spent = frame[["spent_prompt_tokens", "spent_response_tokens"]].to_numpy(float)
@@ -122,6 +125,7 @@ def build_part(
         *repair_sections(everything, analysis),
         *beside,
         *(section for section in findings.sections if not section.folded),
+        *analysis.beside(frame, frames or {}),
         *_example_sections(frame, analysis),
         Section("What was run", [shown, *said, endings], "what-was-run", folded=True),
         *(section for section in findings.sections if section.folded),

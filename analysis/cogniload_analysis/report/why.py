@@ -131,7 +131,7 @@ def say_next(rows: pd.DataFrame, price: tuple[float, float] | None) -> str:
     """
     file = Path(str(rows["file"].iloc[-1]))
     failures = rows.loc[~rows["correct"].astype(bool), "id"].nunique()
-    if not failures or ".jsonl" not in file.suffixes:
+    if not failures or ".jsonl" not in file.suffixes or "answered" in rows:  # of a right trace
         return ""
     if failures < ENOUGH_FAILURES:
         return say("why_few", failures=failures, of=ENOUGH_FAILURES)

@@ -114,7 +114,7 @@ def build_parts(
     by_name = {analysis.name: analysis for analysis in among or analyses.ANALYSES}
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
-        parts = [build_part(by_name[name], frame, price) for name, frame in frames.items()]
+        parts = [build_part(by_name[name], frame, price, frames) for name, frame in frames.items()]
     for part in parts:
         for warning in part.warnings:
             # a model has the same name in each part

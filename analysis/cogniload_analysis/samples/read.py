@@ -154,9 +154,12 @@ def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
 
 
 def holds(task: str, file: Path, analysis: Analysis) -> bool:
-    """Tell whether samples are of a benchmark, by their task's name or by the first one."""
+    """Tell whether samples are of a benchmark, by their task's name or by the first one.
+
+    A conversation has no one response.
+    """
     if task.startswith(analysis.tasks):
-        return not task.endswith("_turns")  # a conversation has no one response
+        return not task.endswith("_turns") and not task.startswith(analysis.others)
     try:
         _, _, sample = next(read_samples(file))
         return sample.outcome is not None and analysis.owns(sample.doc)
