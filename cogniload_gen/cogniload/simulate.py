@@ -13,7 +13,7 @@ left, and that is what the code divides by. The invariants leave a valid stateme
 every step.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
@@ -287,7 +287,8 @@ def one_by_one(
         for own in range(len(some)):
             if start + own in first:
                 state, poi_now = next(begins)
-            for place in attempts.of(own):
+            for attempt in count():
+                place = attempts.find(own, attempt)
                 C, U, u, needle, reference = attempts.tries[place]
                 v = state[reference]
                 if not needle:
@@ -316,13 +317,12 @@ class _Attempts:
     drawn: list[np.ndarray] = field(default_factory=list)
     tries: list[tuple[int, ...]] = field(default_factory=list)
 
-    def of(self, own: int) -> Iterator[int]:
-        """Yield the places of the attempts at a statement, by its place among the rows."""
-        begins = self.begins[own]
-        for group in count():
-            if group == len(begins):
-                self._draw_more(own, group)
-            yield from range(begins[group], begins[group] + AHEAD)
+    def find(self, own: int, attempt: int) -> int:
+        """Return the place of an attempt at a statement, by its place among the rows."""
+        group, place = divmod(attempt, AHEAD)
+        if group == len(self.begins[own]):
+            self._draw_more(own, group)
+        return self.begins[own][group] + place
 
     def _draw_more(self, own: int, group: int) -> None:
         stop = min(own + NEXT, len(self.rows)) if group else len(self.rows)

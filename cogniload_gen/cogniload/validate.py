@@ -105,16 +105,12 @@ def apply_alone(
 
     This is `valid` for plain integers: `side_by_side` and `one_by_one` make the same puzzles.
     """
-    unmet = [(held ^ v) & C for held in state]
-    after = [
-        held if not_met else held ^ (held ^ u) & U
-        for held, not_met in zip(state, unmet, strict=True)
-    ]
-    poi_state, others = after[poi], after[:poi] + after[poi + 1 :]
-    if others.count(others[0]) == len(others) and (others[0] == poi_state or len(state) > 2):
-        return []
-    if needle:
-        own = any(unmet)
-    else:
-        own = all(not_met or one != poi_state for one, not_met in zip(after, unmet, strict=True))
-    return after if own else []
+    match = [person for person, values in enumerate(state) if not (values ^ v) & C]
+    after = state.copy()
+    for person in match:
+        after[person] ^= (after[person] ^ u) & U
+    others = after[:poi] + after[poi + 1 :]
+    alike = len(set(others)) == 1
+    I1, I2 = not alike or others[0] != after[poi], not alike or len(state) < 3
+    own = len(match) < len(state) if needle else after[poi] not in [after[i] for i in match]
+    return after if I1 and I2 and own else []
