@@ -1,6 +1,5 @@
 """All benchmarks, and which of them a row, a text or a call is about."""
 
-import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
@@ -13,6 +12,7 @@ from cogniload_gen.benchmark import Benchmark, Counts, Dataset, Row, Score, Step
 from cogniload_gen.checks import check_choice, check_known
 from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
+from cogniload_gen.garbage import uncollected
 
 BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""
@@ -143,13 +143,8 @@ def read_steps(
         (True, None, 1.0)
     """
     text = whole(_check_response(response), _check_response(reasoning))
-    collects = gc.isenabled()
-    gc.disable()  # a long text has many words, and to look for garbage among them is not linear
-    try:
+    with uncollected():
         return of(row).read_steps(text, row, transcript)
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _check_response(response: str | None) -> str:

@@ -31,6 +31,7 @@ from cogniload_gen.cogniload.validate import (
     valid,
 )
 from cogniload_gen.draws import child, children, distinct, permutation, uniform
+from cogniload_gen.garbage import uncollected
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import offsets
 
@@ -271,6 +272,7 @@ def side_by_side(
     return drawn, made
 
 
+@uncollected()
 def one_by_one(
     draw: Callable[..., Drawn], S: np.ndarray, poi: np.ndarray, N: np.ndarray, rows: np.ndarray
 ) -> Drawn:
