@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -76,3 +77,13 @@ def test_a_page_reads_as_it_did(name, request, monkeypatch, tmp_path):
     if "RENEW" in os.environ:
         snapshot.write_text(text, "utf-8")
     assert text == snapshot.read_text("utf-8")
+
+
+def test_no_two_columns_of_a_table_have_one_heading():
+    """A table of one row is set upright, by its headings."""
+    words = tomllib.loads((ROOT / "analysis/cogniload_analysis/data/tables.toml").read_text())
+    usual = words.pop("usual")
+    for name, about in words.items():
+        columns = [usual.get(one, one) if isinstance(one, str) else one for one in about["columns"]]
+        headings = [column[1] for column in columns if column != "*"]
+        assert len(headings) == len({*headings}), name
