@@ -114,6 +114,7 @@ class _NextAnalysis(Analysis):
     read_loads = staticmethod(read_loads)
     paper = _CogniLoadAnalysis.paper
     method = say("method_next")
+    meanings = MEANINGS
     loads = LOADS
     growth = ("N", "d")
     facts = (nv.ANSWERED,)

@@ -86,7 +86,8 @@ def read_benchmarks(
     runs = [describe_run(file, labels[file]) for file in sorted(labels)]
     own = {each: [run for run in runs if holds(run.task, run.file, each)] for each in among}
     if not any(own.values()) and not spoken:
-        names = " or ".join(analysis.name for analysis in among)
+        titles = (one.title.partition(",")[0] for each in among for one in each.benchmarks)
+        names = " or ".join(dict.fromkeys(titles))
         tasks = ", ".join(sorted({run.task for run in runs}))
         raise ValueError(f"no {names} task in {searched}: the samples there are of {tasks}")
     return {each.name: _read_runs(runs, each, text) for each, runs in own.items() if runs}
