@@ -18,7 +18,7 @@ from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
 
 _KEPT, _BLOCK, _ALONE = 1024, 512, 8
 """Out of order, _ALONE items are made alone; a data set of up to _KEPT then makes, and keeps, up to
-_BLOCK at once."""
+_BLOCK at once, unless its puzzles are so long that a batch holds fewer than the data set."""
 
 
 @dataclass(kw_only=True)
@@ -93,7 +93,8 @@ class PuzzleDataset(ProceduralDataset):
         """Return the row of an item: the next one, or one of a block."""
         expected, self.next = self.next, -1  # after an error, none follows
         self.out_of_order += idx != expected
-        if idx != expected and self.out_of_order > _ALONE and idx < self.size <= _KEPT:
+        most = min(_KEPT, self.source.batch_rows)
+        if idx != expected and self.out_of_order > _ALONE and idx < self.size <= most:
             size = max(1, min(_BLOCK, self.source.batch_rows // 50))
             number, place = divmod(idx, size)
             if number not in self.blocks:

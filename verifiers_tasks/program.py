@@ -39,7 +39,9 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
         script = script_of(row) if "turns" in row else [(prompt or "", None)]
         first = [{"role": "system", "content": system}] if system else []
         most, messages, before = getattr(data, "response_limit", None), [*first], ""
-        own = {"model": ctx.model} | ({"max_tokens": max(1, most // len(script))} if most else {})
+        own: dict[str, Any] = {"model": ctx.model}
+        if most is not None:
+            own["max_tokens"] = max(1, most // len(script))
         async with httpx.AsyncClient(timeout=None, trust_env=False) as client:  # noqa: S113 (the run has a time limit of its own)
 
             async def ask(message: str) -> dict[str, Any]:

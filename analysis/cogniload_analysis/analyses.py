@@ -13,5 +13,8 @@ from cogniload_analysis.factor.decay_design import DECAYS
 ANALYSES: tuple[Analysis, ...] = (COGNILOAD, NEXT_VALUES, FACTOR)
 """Every benchmark's analysis. A new one is added here, and nowhere else."""
 
+COMPARED = tuple(each for each in ANALYSES if each.compared)
+"""Those whose runs are compared, gated and shared; a report has all."""
+
 ADAPTIVE: Mapping[str, Adaptive] = CAPACITY | DECAYS
 """The design of each, by the benchmark's name. A new one is added here, and nowhere else."""

@@ -41,6 +41,7 @@ class Analysis(ABC):
         prefix: Begins the names of its tables and figures; no two analyses may share one.
         tasks: Prefixes of its tasks' names.
         others: Longer prefixes, of tasks that another analysis reads.
+        compared: Whether its rows are responses that are right or wrong, so that runs are compared.
         benchmarks: The benchmarks that it is about: several where they are analysed together, with
             one StrEnum of outcomes.
         loads: The columns that `read_loads` fills, in the order of its values.
@@ -60,6 +61,7 @@ class Analysis(ABC):
     benchmarks: tuple[Benchmark, ...]
     loads: tuple[Load, ...]
     others: tuple[str, ...] = ()
+    compared: bool = True
     meanings: Mapping[str, str] = MappingProxyType({})
     growth: tuple[str, ...] = ()
     facts: tuple[Columns, ...] = ()

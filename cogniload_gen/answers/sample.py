@@ -502,7 +502,7 @@ def as_count(value: object) -> int | None:
 
     None for all else: nobody knows how many these are.
     """
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(ValueError):
         number = float(value) if isinstance(value, str) else value

@@ -32,18 +32,20 @@ def make_alone(keys: np.ndarray, cell: Cell, language: str, steps: bool) -> dict
     """Return the columns of the puzzle with one key (uint64), as `contents` and `render` do."""
     d, N, _ = cell
     n, most = max(d, 2), max(d + 1, 3)
-    elements = mix_all(mix(int(keys[0]), 0), 6)
-    people = shuffle(mix_all(elements[0], n), len(PEOPLE))
-    poi, question = pick(elements[1], n), pick(elements[5], d)
-    categories = shuffle(mix_all(elements[2], d), len(CATEGORIES))
+    of_people, of_poi, of_categories, of_domains, of_state, of_question = mix_all(
+        mix(int(keys[0]), 0), 6
+    )
+    people = shuffle(mix_all(of_people, n), len(PEOPLE))
+    poi, question = pick(of_poi, n), pick(of_question, d)
+    categories = shuffle(mix_all(of_categories, d), len(CATEGORIES))
     sizes = [min(most, _SIZES[category]) for category in categories]
     numbers = [
         [_FIRST[category] + value for value in shuffle(mix_all(key, most), _SIZES[category])]
-        for category, key in zip(categories, mix_all(elements[3], d), strict=True)
+        for category, key in zip(categories, mix_all(of_domains, d), strict=True)
     ]
     # in each category, the cards that are dealt, and a word by which it has its place in a sentence
     initial, places = [0] * n, []
-    for category, key in enumerate(mix_all(elements[4], d)):
+    for category, key in enumerate(mix_all(of_state, d)):
         for rank, card in enumerate(ranked(mix_all(key, max(sizes[category], n)))):
             if card < n:
                 initial[card] |= rank % sizes[category] << FIELD * category

@@ -143,7 +143,9 @@ def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Pu
     key = children(child(keys, 0), 6)
     people, poi, categories, domains, domain_size, question = _choose_elements(key, d)
     initial_state, state_place = _initialize(key[_STATE_DRAW], domain_size, len(people))
-    statements = run(keys, pack(initial_state), domain_size, poi, N, needles)
+    drawn, made = walk(keys, pack(initial_state), domain_size, poi, N, needles)
+    places = (each.T for each in np.split(drawn[4:], 2))
+    statements = Statements(*drawn[:4], *places, *(unpack(each, d).T for each in made))
     return Puzzles(
         people, poi, categories, domains, domain_size, initial_state, state_place, question,
         offsets(N), statements,
@@ -182,21 +184,6 @@ def _initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.nd
     return dealt.swapaxes(0, 1).astype(np.uint8), state_place
 
 
-def run(
-    keys: np.ndarray,
-    S: np.ndarray,
-    domain_size: np.ndarray,
-    poi: np.ndarray,
-    N: np.ndarray,
-    needles: np.ndarray,
-) -> Statements:
-    """All N statements of each puzzle from the initial states S (sections 2.1.3 and 2.1.4)."""
-    drawn, made = walk(keys, S, domain_size, poi, N, needles)
-    d = len(domain_size)
-    places = np.split(drawn[4:], 2)
-    return Statements(*drawn[:4], *(x.T for x in places), *(unpack(x, d).T for x in made))
-
-
 def walk(
     keys: np.ndarray,
     S: np.ndarray,
@@ -205,7 +192,10 @@ def walk(
     N: np.ndarray,
     needles: np.ndarray,
 ) -> Drawn:
-    """Return what is drawn of all statements; and update and condition values, PoI's states."""
+    """Return all N statements of each puzzle from the initial states S (2.1.3 and 2.1.4).
+
+    That is what is drawn of them; and their update and condition values with the PoI's states.
+    """
     n, d = len(S), len(domain_size)
     owner, first = np.repeat(np.arange(len(keys)), N), np.cumsum(N) - N
     step = child(keys[owner], 1 + np.arange(len(owner)) - first[owner])

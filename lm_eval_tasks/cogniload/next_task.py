@@ -27,7 +27,7 @@ from lm_eval_tasks.metrics import Fields
 
 log = logging.getLogger(__name__)
 
-_KEPT = "id", "d", "N", "rho", "needles", "seed", "index", "poi"
+_KEPT = "id", "d", "N", "rho", "needles", "seed", "index", "poi", "context_budget"
 
 
 def make_documents(*, whole: bool = False, **settings: Any) -> dict[str, Dataset]:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.event import CompactionEvent
+from inspect_ai.log import write_eval_log
 from inspect_run import evaluate, output
 from report_reader import assert_links_lead_everywhere, page_text, read_page
 
@@ -123,6 +124,23 @@ def test_forms_of_conversations_are_told_apart_and_files_of_one_form_belong_toge
     write_report(tmp_path, tmp_path / "several")
     turns = pd.read_csv(tmp_path / "several/tables/turns.csv")
     assert set(turns["model"]) == {"mockllm/model, k 2", "mockllm/model, k 5"}
+
+
+def test_a_log_that_was_changed_is_refused_in_a_line_that_names_its_sample(tmp_path):
+    log = run(tmp_path / "logs", compactor.keep, history="compacted")
+    scores = [sample.scores["score_turns"] for sample in log.samples]
+    for changed in (
+        {"right": "no"}, {"held": [0]}, {"right": [[]] * 5}, {"summaries": [{"kind": ["kept"]}]},
+        {"summaries": [{"kind": 3, "age": [1], "matter": [1], "fresh": [1]}]},
+    ):  # fmt: skip
+        metadata = scores[1].metadata
+        scores[1].metadata = metadata | changed
+        file = tmp_path / "2026-01-01T00-00-00-00-00_turns_changed.json"
+        write_eval_log(log, str(file))
+        scores[1].metadata = metadata
+        with pytest.raises(ValueError, match=r"changed\.json, sample 2: \S") as error:
+            write_report(file, tmp_path / "report")
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

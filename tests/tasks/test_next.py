@@ -4,6 +4,7 @@
 
 import logging
 import re
+import shutil
 from collections import Counter
 from random import Random
 from zlib import crc32
@@ -24,7 +25,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from cogniload_analysis import read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.cogniload.sections.next_values import foretell_all
-from cogniload_analysis.report.write import say_results
+from cogniload_analysis.report.compare_runs import compare_results
+from cogniload_analysis.report.write import say_results, write_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_puzzles, read_steps, score
 from cogniload_gen.cogniload.next_value import questions_of
@@ -164,6 +166,12 @@ def test_hazards_of_a_planted_model_come_back_from_the_logged_samples(tmp_path, 
     assert "cogniload why" not in said  # there is no response whose failure has a cause
     with pytest.raises(ValueError, match="no CogniLoad task"):  # these are no responses
         read_samples(tmp_path)
+    two = {"one": tmp_path, "other": shutil.copytree(tmp_path, tmp_path.parent / "other")}
+    text = write_report(two, tmp_path / "report").read_text()
+    assert "at most 32768 tokens" in text
+    assert "solve" not in " ".join(say_results(two))
+    with pytest.raises(ValueError, match="no CogniLoad or FACTOR task"):
+        compare_results(two)
 
 
 def test_shots_are_whole_traces_and_no_puzzle_of_the_task(tiny):

@@ -110,6 +110,7 @@ class _NextAnalysis(Analysis):
     name = "CogniLoad, next values"
     prefix = "next_"
     tasks = ("cogniload_next",)
+    compared = False
     benchmarks = (BENCHMARK,)
     read_loads = staticmethod(read_loads)
     paper = _CogniLoadAnalysis.paper

@@ -57,8 +57,8 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
     exists, unless `force`.
     """
     texts, files = [], {}
-    read = read_benchmarks(results, analyses.ANALYSES)
-    for analysis in analyses.ANALYSES:
+    read = read_benchmarks(results, analyses.COMPARED)
+    for analysis in analyses.COMPARED:
         if analysis.name not in read:
             continue
         everything = _sort_runs(read[analysis.name], results)
@@ -93,10 +93,10 @@ def compare_results(results: Paths, out: Path | None = None, *, force: bool = Fa
 
 
 def _find_analysis(frame: pd.DataFrame) -> Analysis:
-    for analysis in analyses.ANALYSES:
+    for analysis in analyses.COMPARED:
         if {load.name for load in analysis.loads} <= set(frame):
             return analysis
-    known = "; or ".join(", ".join(load.name for load in each.loads) for each in analyses.ANALYSES)
+    known = "; or ".join(", ".join(load.name for load in each.loads) for each in analyses.COMPARED)
     raise ValueError(f"the frame must have the loads of a benchmark ({known}), got {[*frame]}")
 
 
@@ -117,7 +117,7 @@ def explain_results(results: Paths) -> list[str]:
 
     Raises ValueError and FileNotFoundError as `read_benchmarks` and `explain_failures`.
     """
-    frames = read_benchmarks(results, analyses.ANALYSES).values()
+    frames = read_benchmarks(results, analyses.COMPARED).values()
     # The runs of the puzzles and of the twins have names of their own.
     changed = [frame.drop(columns="model") for frame in frames if is_twin(frame["id"]).any()]
     frame = pd.concat(changed or [*frames], ignore_index=True)

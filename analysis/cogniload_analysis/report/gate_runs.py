@@ -95,7 +95,7 @@ def gate_results(
     """
     began, frames = time.monotonic(), {}
     for path in new:
-        read = read_benchmarks({"base": base, "new": path}, analyses.ANALYSES, text=True)
+        read = read_benchmarks({"base": base, "new": path}, analyses.COMPARED, text=True)
         for name, frame in read.items():
             frames[str(path), name] = kept = drop_twins(frame)
             runs = [str(run) for run in kept["model"].unique()]

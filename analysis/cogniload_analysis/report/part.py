@@ -118,7 +118,8 @@ def build_part(
     endings = tb.table("endings", ending_table(frame), prefix=analysis.prefix)
     repeats = frame.groupby("model", observed=True)["repeats"].unique().explode()
     said = [*say_runs(once), *(f"{model}: {it}." for model, it in repeats.items() if it)]
-    beside = comparison_sections(frame, analysis, findings.models or None)
+    named = findings.models or None
+    beside = comparison_sections(frame, analysis, named) if analysis.compared else []
     two = beside and len(findings.verdicts) == 2  # of whom it speaks in words
     sections = [
         *why_sections(explained, analysis),

@@ -32,9 +32,9 @@ def share_results(
     """
     if not REPOSITORY.fullmatch(dataset):
         raise ValueError(f"dataset must be user/name, got {dataset!r:.99}")
-    analyses_by = {each.name: each for each in analyses.ANALYSES}
+    analyses_by = {each.name: each for each in analyses.COMPARED}
     files: dict[str, bytes] = {}
-    for name, frame in read_benchmarks(paths, analyses.ANALYSES).items():
+    for name, frame in read_benchmarks(paths, analyses.COMPARED).items():
         rows = frame[~is_twin(frame["id"])]
         if rows.empty:
             raise ValueError(f"{name}: {TWINS_ALONE}")

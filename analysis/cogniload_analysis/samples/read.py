@@ -102,6 +102,8 @@ def read_conversations(paths: Paths, analysis: Analysis) -> list[dict[str, Any]]
     """
     found = []
     for file, label in sorted(_label_files(label_paths(paths)).items()):
+        if not inspect_logs.is_log(file):
+            continue
         run = describe_run(file, label)
         if run.task.startswith(analysis.tasks) and run.task.endswith("_turns"):
             for _, _, talk in inspect_logs.read_log(file, read=_read_conversation):
@@ -115,7 +117,16 @@ def read_conversations(paths: Paths, analysis: Analysis) -> list[dict[str, Any]]
 
 
 def _read_conversation(held: Mapping[str, Any]) -> dict[str, Any]:
-    scored = next(iter(held["scores"].values()))["metadata"]
+    """Return what was scored of a conversation; ValueError for columns that are none."""
+    scores = [*held["scores"].values()] or [{"metadata": {}}]
+    scored = scores[0]["metadata"]
+    columns = [(scored, ["right", *["held"] * ("held" in scored)])]
+    columns += [(each, ["age", "matter", "fresh", "kind"]) for each in scored.get("summaries", ())]
+    for holder, names in columns:
+        lists = [holder[name] for name in names]
+        numbers = [number for each in lists[:3] for number in each]
+        if len({*map(len, lists)}) > 1 or not all(type(n) in (int, type(None)) for n in numbers):
+            raise ValueError(f"{', '.join(names)} must be lists of one length, of numbers")
     puzzle, history = held["id"].rpartition("/")[0], scored.get("strategy") or scored["history"]
     return scored | {"puzzle": show_controls(puzzle), "history": show_controls(history)}
 
