@@ -237,8 +237,8 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         budget, k = self.config.context_budget, self.config.k
         share_of = budgets.prompt_counter(self.config.tokenizer)
         for puzzle in self.frontier or self.config.source().rows():
-            asked = self.config
-            how = asked.history, asked.keep_reasoning, asked.poi, asked.every, asked.strategy
+            own = self.config
+            how = own.history, own.keep_reasoning, own.poi, own.every, own.strategy
             row = puzzle if k is None else conversations.make_conversation(puzzle, k, *how)
             prompt = row["puzzle"] + (_TRACKING if self.config.tracking else "")
             share = share_of(prompt, budget)

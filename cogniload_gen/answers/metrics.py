@@ -79,8 +79,8 @@ def step_metrics(
 
 def _read_once(response: str, row: Row, reasoning: str | None) -> dict[str, Any]:
     """Return the facts that rules read: a run reads a response as it comes, and scores it later."""
-    asked = "\0".join([str(row.get("id")), str(row.get("puzzle")), str(reasoning), str(response)])
-    key = sha256(asked.encode(errors="surrogatepass")).digest()
+    text = "\0".join([str(row.get("id")), str(row.get("puzzle")), str(reasoning), str(response)])
+    key = sha256(text.encode(errors="surrogatepass")).digest()
     if key not in _known:
         steps = benchmarks.read_steps(response, row, reasoning)
         if len(_known) >= _MOST_KNOWN:

@@ -59,18 +59,18 @@ def make_alone(keys: np.ndarray, cell: Cell, language: str, steps: bool) -> dict
         np.array([cell.needles]),
     )
 
-    wording, (said, questions, values) = phrases(language), _words_of(language)
+    wording, (fragments, questions, values) = phrases(language), _words_of(language)
     first = wording.first
 
     def clauses(kind: str, order: list[int], state: int) -> str:
         *ids, last = [numbers[category][value_in(state, category)] for category in order]
-        at = first[kind]
-        return "".join([*[said[at + number] for number in ids], said[first[f"last {kind}"] + last]])
+        pieces = [fragments[first[kind] + number] for number in ids]
+        return "".join([*pieces, fragments[first[f"last {kind}"] + last]])
 
-    text = [said[first["instruction"] + steps]]
+    text = [fragments[first["instruction"] + steps]]
     for name, state, words in zip(people, initial, zip(*places, strict=True), strict=True):
-        text += said[first["name"] + name], clauses("state", ranked(words), state)
-    text.append(said[first["line break"]])
+        text += fragments[first["name"] + name], clauses("state", ranked(words), state)
+    text.append(fragments[first["line break"]])
     before, after = wording.number
     orders = drawn[4:].reshape(2, d, N).argsort(axis=1).transpose(2, 0, 1).tolist()
     for t, (k, m, order, (u, v, _)) in enumerate(
@@ -79,14 +79,14 @@ def make_alone(keys: np.ndarray, cell: Cell, language: str, steps: bool) -> dict
         met, updated = order
         conditions, updates = clauses("condition", met[:k], v), clauses("update", updated[:m], u)
         text.append(f"{before}{t}{after}{conditions}{updates}")
-    asked = categories[question] * len(PEOPLE) + people[poi]
-    text.append(said[first["question"] + asked])
+    number = categories[question] * len(PEOPLE) + people[poi]
+    text.append(fragments[first["question"] + number])
     answer = numbers[question][value_in(int(made[2, -1]), question)]
     options = [values[number] for number in numbers[question][: sizes[question]]]
     return {
         "puzzle": ["".join(text)],
         "needles": [cell.needles],
-        "question": [questions[asked]],
+        "question": [questions[number]],
         "answer": [values[answer]],
         "category": [CATEGORIES[categories[question]]],
         "poi": [PEOPLE[people[poi]]],

@@ -28,13 +28,13 @@ def make_alone(key: int, cell: SymbolicCell) -> dict[str, list[Any]]:
         _shuffled(mix_all(mix(key, number), N))
         for number in (forests.VARIABLE_DRAW, forests.ORDER_DRAW)
     )
-    asked = mix(key, forests.TARGET_DRAW)
-    target = values[pick(asked, N)]
+    drawn = mix(key, forests.TARGET_DRAW)
+    target = values[pick(drawn, N)]
     if pick(mix(key, forests.EMPTY_DRAW), forests.EMPTY) == 0:
-        target = max(values) + 1 if pick(asked, 2) else min(values) - 1
+        target = max(values) + 1 if pick(drawn, 2) else min(values) - 1
 
     made_of = fragments.fragments(N)
-    said, first, M = made_of.said, made_of.first, made_of.M
+    strings, first, M = made_of.strings, made_of.first, made_of.M
     each = range(N)
     rights = [
         made_of.value("root", values[i])
@@ -42,30 +42,32 @@ def make_alone(key: int, cell: SymbolicCell) -> dict[str, list[Any]]:
         else made_of.operation("edge", variable[parents[i]], operations[i])
         for i in each
     ]
-    puzzle = [said[first["opening"]]]
+    puzzle = [strings[first["opening"]]]
     lead = fragments.LINE_START
     for i in order:
-        puzzle += said[made_of.variable("assign", variable[i], lead)], said[rights[i]]
+        puzzle += strings[made_of.variable("assign", variable[i], lead)], strings[rights[i]]
         lead = fragments.SAME_GROUP
-    question = said[made_of.value("question", target)]
-    puzzle += said[first["closing"]], question, said[first["instruction"]]
+    question = strings[made_of.value("question", target)]
+    puzzle += strings[first["closing"]], question, strings[first["instruction"]]
     solution = []
     for i in each:
-        solution.append(said[made_of.variable("define", variable[i])])
+        solution.append(strings[made_of.variable("define", variable[i])])
         if i < k:
-            solution.append(said[made_of.value("given", values[i])])
+            solution.append(strings[made_of.value("given", values[i])])
         else:
             parent = variable[parents[i]]
             result = made_of.operation("result", values[parents[i]] + M, operations[i])
-            solution += said[made_of.operation("parent", parent, operations[i])], said[result]
+            solution += strings[made_of.operation("parent", parent, operations[i])], strings[result]
     gold = sorted(variable[i] for i in each if values[i] == target)
-    listed = [said[made_of.variable("item", name, fragments.COMMA)] for name in gold[:-1]]
-    listed += [said[made_of.variable("item", name)] for name in gold[-1:]] or [said[first["none"]]]
-    solution.append(said[made_of.value("conclusion", target, min(len(gold), 2))])
+    listed = [strings[made_of.variable("item", name, fragments.COMMA)] for name in gold[:-1]]
+    listed += [strings[made_of.variable("item", name)] for name in gold[-1:]] or [
+        strings[first["none"]]
+    ]
+    solution.append(strings[made_of.value("conclusion", target, min(len(gold), 2))])
     for after, name in zip(range(len(gold) - 1, -1, -1), gold, strict=True):
         last_comma = fragments.AND if len(gold) == 2 else fragments.COMMA_AND
         ending = {0: fragments.FULL_STOP, 1: last_comma}.get(after, fragments.COMMA)
-        solution.append(said[made_of.variable("item", name, ending)])
+        solution.append(strings[made_of.variable("item", name, ending)])
     return {
         "roots": [k],
         "puzzle": ["".join(puzzle)],

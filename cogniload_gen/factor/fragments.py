@@ -26,13 +26,13 @@ _Numbers = TypeVar("_Numbers", int, np.ndarray)
 class Fragments:
     """The fragments of texts with up to M variables, and where those of a kind stand.
 
-    `said` holds the fragments, kind after kind, from `first[kind]` on, and `texts` the same for
+    `strings` holds the fragments, kind after kind, from `first[kind]` on, and `texts` the same for
     Arrow. The methods take variables, values (see `value_range`) and operations (-1, 0 or +1), as
     integers or arrays, and return positions in these.
     """
 
     M: int
-    said: list[str]
+    strings: list[str]
     texts: pa.Array
     first: dict[str, int]
 
@@ -96,5 +96,5 @@ def _fragments(M: int) -> Fragments:
         "item": [f"{v}{ending}" for ending in endings for v in variables],
     }
     first = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()
-    said = [text for texts in kinds.values() for text in texts]
-    return Fragments(M, said, arrow(said), dict(zip(kinds, first, strict=False)))
+    strings = [text for texts in kinds.values() for text in texts]
+    return Fragments(M, strings, arrow(strings), dict(zip(kinds, first, strict=False)))
